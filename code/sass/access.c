@@ -86,6 +86,7 @@ static struct shape mbarrier_shape(const struct wsdbg_instruction *instruction)
             return (struct shape){.kind = WSDBG_ACCESS_COPY,
                                   .is_mbarrier = true,
                                   .is_multicast = instruction->is_multicast,
+                                  .may_be_remote = instruction->reads_shared, /* it sends to another CTA */
                                   .address_part = wsdbg_is_machine_code(instruction),
                                   .count = wsdbg_is_machine_code(instruction) ? 2 : 1};
         return (struct shape){.kind = WSDBG_ACCESS_STORE, .address = -1, .count = -1};

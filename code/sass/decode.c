@@ -72,6 +72,7 @@ static void describe_barrier(struct wsdbg_instruction *in)
     case WSDBG_OP_UBLKCP:
     case WSDBG_OP_UBLKRED:
         in->writes_shared = bit(in, 73);
+        in->reads_shared = bit(in, 74);
         in->is_multicast = in->operation == WSDBG_OP_UBLKCP && bit(in, 75);
         break;
     default:

@@ -115,6 +115,7 @@ struct wsdbg_instruction {
      * sources are right even if is_whole is false, which then is about the low halves. */
     bool is_long, from_words;
     bool is_multicast, writes_shared; /* UTMALDG, UBLKCP */
+    bool reads_shared;                /* UBLKCP */
     bool ends_group;             /* HGMMA and its kin: gsb0, the group of a warpgroup's multiplications ends with it */
     uint8_t width_bytes;         /* loads, stores, atomics */
     bool is_system;              /* loads, stores, atomics: their scope is the whole system */

@@ -97,6 +97,24 @@ static void a_tile_begins_with_the_waits_of_the_drain_before_it(void **state)
     (void)state;
 }
 
+/* The same, but it drains one slot alone, and then tells that elsewhere.  It fills slots, so that this is what it waits
+ * for, and not what it tells. */
+static void what_is_told_at_the_end_of_a_tile_is_not_what_the_drain_was_for(void **state)
+{
+    begin();
+    for (uint32_t tile = 0; tile < 2; tile++) {
+        for (uint32_t i = 0; i < 4; i++) {
+            wait_for(1, EMPTY, i % STAGES, i / STAGES ^ 1);
+            arrive(1, FULL, i % STAGES);
+        }
+        wait_for(1, EMPTY, 1, 1);
+        arrive(1, TILE, 0);
+    }
+    expect(1, "00000"
+              "01000");
+    (void)state;
+}
+
 /* Warpgroups that take turns at tiles of a round of each stage: each asks for the same parity in all its tiles.  This
  * one releases both slots with an arrival on stage 0. */
 static void a_wait_behind_all_other_stages_is_a_new_one(void **state)
@@ -196,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wait_for_the_same_parity_repeats_another_one),
         cmocka_unit_test(a_tile_begins_with_the_waits_of_the_drain_before_it),
+        cmocka_unit_test(what_is_told_at_the_end_of_a_tile_is_not_what_the_drain_was_for),
         cmocka_unit_test(a_wait_behind_all_other_stages_is_a_new_one),
         cmocka_unit_test(what_a_wait_was_for_has_its_stage_or_is_of_another_ring),
         cmocka_unit_test(warps_of_a_warpgroup_agree),

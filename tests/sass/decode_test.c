@@ -248,9 +248,13 @@ static void a_tensor_copy_reads_its_bundle(void **state)
     const struct wsdbg_instruction store = decode(UINT64_C(0x00000014040073b5), UINT64_C(0x0003e20008008000));
     assert_false(store.writes_shared);
     assert_int_equal(store.sources[0].registers, 3);
-    /* UBLKCP.S.G [UR16], [UR18], UR7 and UBLKCP.G.S [UR18], [UR8], UR7 */
-    assert_true(decode(UINT64_C(0x00000010120073ba), UINT64_C(0x0003e20008000207)).writes_shared);
-    assert_false(decode(UINT64_C(0x00000012080073ba), UINT64_C(0x0003e20008000407)).writes_shared);
+    /* UBLKCP.S.G [UR16], [UR18], UR7 and UBLKCP.G.S [UR18], [UR8], UR7 and UBLKCP.S.S [UR4], [UR6], UR7 */
+    const struct wsdbg_instruction in = decode(UINT64_C(0x00000010120073ba), UINT64_C(0x0003e20008000207)),
+                                   out = decode(UINT64_C(0x00000012080073ba), UINT64_C(0x0003e20008000407)),
+                                   across = decode(UINT64_C(0x00000004060073ba), UINT64_C(0x0003d80008000607));
+    assert_true(in.writes_shared && !in.reads_shared);
+    assert_true(!out.writes_shared && out.reads_shared);
+    assert_true(across.writes_shared && across.reads_shared);
 }
 
 /* Without gsb0 further multiplications belong to the same group. */

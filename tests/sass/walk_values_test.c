@@ -36,6 +36,27 @@ static void test_an_asynchronous_store_completes_its_bytes(void **state)
     (void)state;
 }
 
+/* A copy from shared memory goes to another CTA.  Then an address without a rank is in the CTA of rank 0. */
+static void test_a_copy_out_of_shared_memory_may_go_to_rank_0(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(UMOV), UNGUARDED, TO(U(4)), FROM(NUMBER(0x480))},
+        {OP(UBLKCP), UNGUARDED, FROM(U(4), NUMBER(64)), .writes_shared = true},
+        {OP(UBLKCP), UNGUARDED, FROM(U(4), NUMBER(64)), .writes_shared = true, .reads_shared = true},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walk = WALK(code, 0);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.count, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(walk.steps[i].kind, WSDBG_ACCESS_COPY);
+        assert_int_equal(walk.steps[i].address, 0x480);
+        assert_int_equal(walk.steps[i].may_be_remote, i == 1);
+    }
+    free(walk.steps);
+    (void)state;
+}
+
 /* Of machine code it is known which source is the address.  Both of its registers must be known, the data not. */
 static void test_what_an_asynchronous_store_sends_is_not_loaded(void **state)
 {
@@ -396,6 +417,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_asynchronous_store_completes_its_bytes),
+        cmocka_unit_test(test_a_copy_out_of_shared_memory_may_go_to_rank_0),
         cmocka_unit_test(test_what_an_asynchronous_store_sends_is_not_loaded),
         cmocka_unit_test(test_shared_memory_is_read_outside_of_loops_only),
         cmocka_unit_test(test_data_for_shared_memory_is_loaded_up_to_a_limit),

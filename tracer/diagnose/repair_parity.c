@@ -174,12 +174,13 @@ bool wsdbg_trial_set_first(struct wsdbg_trial *t, uint32_t family, struct wsdbg_
     return wsdbg_set_count(&repair->warps) > 0;
 }
 
-/* Whether an agent only waits from its last wait on the barrier on, as a producer does that lets its slots drain. */
+/* Whether an agent does nothing with the stage behind its last wait on the barrier, as a producer does that lets its
+ * slots drain. */
 static bool ends_with_waits(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     for (uint32_t i = a->step_count; i-- > 0 && a->target[i] != barrier;)
-        if (a->target[i] != WSDBG_NONE && a->steps[i].kind != WSDBG_ACCESS_WAIT)
+        if (a->target[i] != WSDBG_NONE && wsdbg_replay_is_deed_for(t->replay, a, i, barrier))
             return false;
     return true;
 }

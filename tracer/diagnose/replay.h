@@ -164,6 +164,7 @@ struct wsdbg_replay {
     uint32_t *targets;               /* memory of all agents' `target` */
     bool *repeats;                   /* memory of all agents' `repeats` */
     bool *is_taken;                  /* memory of all agents' `is_taken` */
+    bool *has_partner;               /* agent x barrier: see wsdbg_replay_is_deed_for */
     struct wsdbg_replay_named *named;
     const struct wsdbg_replay_changes *changes; /* of the present run; NULL = none */
     uint32_t cluster_phase;
@@ -291,6 +292,11 @@ bool wsdbg_replay_is_picture(const struct wsdbg_replay *replay);
 /* Finds which waits of all agents repeat others, by which instructions they do, and which agents are idle.  False: out
  * of memory. */
 bool wsdbg_replay_find_repeats(struct wsdbg_replay *replay);
+/* Whether what the agent does in a step may be what its waits on the barrier `wait` are for: it changes an mbarrier,
+ * and not one of another stage of a ring that is as long.  If the agent changes the same stage of such a ring
+ * somewhere, only that counts. */
+bool wsdbg_replay_is_deed_for(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at,
+                              uint32_t wait);
 /* Whether a wait that names the same parity as the agent's wait before it, as it would by a change, waits for the same
  * phase: the waits of these two instructions do so in another round, and nothing is done with the stage in between. */
 bool wsdbg_replay_repeats_in_other_rounds(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,

@@ -183,6 +183,7 @@ void wsdbg_replay_destroy(struct wsdbg_replay *replay)
     free(replay->targets);
     free(replay->repeats);
     free(replay->is_taken);
+    free(replay->has_partner);
     free(replay->barriers);
     free(replay->named);
     free(replay->waits);

@@ -6,6 +6,7 @@
 #include "diagnose/replay.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool does_something(const struct wsdbg_step_row *step)
 {
@@ -61,6 +62,38 @@ static bool goes_round(const struct wsdbg_replay *replay, const struct wsdbg_rep
     return any;
 }
 
+static bool is_of_ring_as_long(const struct wsdbg_replay *replay, uint32_t deed, uint32_t wait)
+{
+    return replay->barriers[deed].stages > 1 && replay->barriers[deed].stages == replay->barriers[wait].stages;
+}
+
+/* Notes for each barrier whether the agent somewhere does something with the same stage of a ring that is as long. That
+ * is then what a wait on the barrier is for, and what it does elsewhere is not. */
+static void find_partners(struct wsdbg_replay *replay, uint32_t agent, bool *changes)
+{
+    const struct wsdbg_replay_agent *a = &replay->agents[agent];
+    memset(changes, 0, replay->barrier_count * sizeof *changes);
+    for (uint32_t i = 0; i < a->step_count; i++)
+        if (a->target[i] != WSDBG_NONE && does_something(&a->steps[i]))
+            changes[a->target[i]] = true;
+    for (uint32_t deed = 0; deed < replay->barrier_count; deed++)
+        for (uint32_t wait = 0; changes[deed] && wait < replay->barrier_count; wait++)
+            if (is_of_ring_as_long(replay, deed, wait) && may_belong(replay, deed, wait))
+                replay->has_partner[(size_t)agent * replay->barrier_count + wait] = true;
+}
+
+static bool has_partner(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t wait)
+{
+    return replay->has_partner[(size_t)(agent - replay->agents) * replay->barrier_count + wait];
+}
+
+bool wsdbg_replay_is_deed_for(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at,
+                              uint32_t wait)
+{
+    return does_something(&agent->steps[at]) && may_belong(replay, agent->target[at], wait) &&
+           (is_of_ring_as_long(replay, agent->target[at], wait) || !has_partner(replay, agent, wait));
+}
+
 /* The agent's wait on the same barrier before this one, if the agent did nothing with that stage in between;
  * WSDBG_NONE. */
 static uint32_t wait_before(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at)
@@ -68,19 +101,20 @@ static uint32_t wait_before(const struct wsdbg_replay *replay, const struct wsdb
     for (uint32_t i = at; i-- > 0 && agent->steps[at].number_known;) {
         if (agent->target[i] == agent->target[at] && agent->steps[i].kind == WSDBG_ACCESS_WAIT)
             return i;
-        if (does_something(&agent->steps[i]) && may_belong(replay, agent->target[i], agent->target[at]))
+        if (wsdbg_replay_is_deed_for(replay, agent, i, agent->target[at]))
             break;
     }
     return WSDBG_NONE;
 }
 
 /* Whether a wait names the parity of the wait before it, and the agent did not go round the ring in between.  Then both
- * wait for the same phase. */
+ * wait for the same phase.  Where the agent itself uses the stages, it would have used this one, too, on its way round.
+ */
 static bool repeats(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t at)
 {
     const uint32_t before = wait_before(replay, agent, at);
     return before != WSDBG_NONE && (agent->steps[before].number & 1) == (agent->steps[at].number & 1) &&
-           !goes_round(replay, agent, before, at);
+           (!goes_round(replay, agent, before, at) || has_partner(replay, agent, agent->target[at]));
 }
 
 static bool has_pair(const struct wsdbg_replay_agent *agent, struct wsdbg_repeating_pair pair)
@@ -176,9 +210,17 @@ static void agree_in_warpgroups(struct wsdbg_replay *replay, const bool *does)
 bool wsdbg_replay_find_repeats(struct wsdbg_replay *replay)
 {
     bool *does = calloc(replay->agent_count + 1, sizeof *does);
-    if (!does)
+    bool *changes = calloc(replay->barrier_count + 1, sizeof *changes);
+    replay->has_partner = calloc((size_t)replay->agent_count * replay->barrier_count + 1, sizeof *replay->has_partner);
+    if (!does || !changes || !replay->has_partner) {
+        free(does);
+        free(changes);
         return false;
+    }
     count_stages(replay);
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        find_partners(replay, i, changes);
+    free(changes);
     for (uint32_t i = 0; i < replay->agent_count; i++)
         does[i] = find_repeats(replay, &replay->agents[i]);
     agree_in_warpgroups(replay, does);
