@@ -53,14 +53,49 @@ static uint32_t threads_of_cta(const struct wsdbg_trial *t)
     return wsdbg_trial_warps_of_cta(t) * WSDBG_WARP_THREADS;
 }
 
+static bool is_named_use(const struct wsdbg_step_row *step)
+{
+    return (step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE) &&
+           step->access != WSDBG_NONE;
+}
+
+/* Whether some warp comes to the barrier by this instruction. */
+static bool is_instruction_of(const struct wsdbg_trial *t, uint32_t id, uint32_t access)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        for (uint32_t k = 0; k < t->replay->agents[i].step_count; k++)
+            if (is_named_use(&t->replay->agents[i].steps[k]) && t->replay->agents[i].steps[k].access == access &&
+                t->replay->agents[i].steps[k].address == id)
+                return true;
+    return false;
+}
+
+/* Whether a warp comes to another barrier, with as many warps, by an instruction by which others come to this one: it
+ * is of another team. */
+static bool is_of_another_team(const struct wsdbg_trial *t, uint32_t id, const struct uses *uses, uint32_t warp)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; agent->warp == warp && k < agent->step_count; k++) {
+            const struct wsdbg_step_row *step = &agent->steps[k];
+            if (!is_named_use(step) || step->address == id || !is_instruction_of(t, id, step->access))
+                continue;
+            const struct uses others = uses_of(t, step->address);
+            if (wsdbg_set_count(&others.comers) == wsdbg_set_count(&uses->comers))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Whether a warp never comes, and the three others of its warpgroup do: then it should, too. */
-static bool lacks_a_mate(const struct wsdbg_trial *t, const struct uses *uses)
+static bool lacks_a_mate(const struct wsdbg_trial *t, uint32_t id, const struct uses *uses)
 {
     for (uint32_t w = 0; w < t->c->warp_count; w++) {
         uint32_t mates = 0;
         for (uint32_t mate = 0; mate < t->c->warp_count && !wsdbg_set_has(&uses->comers, w); mate++)
             mates += wsdbg_set_has(&uses->comers, mate) && wsdbg_case_are_mates(t->c, w, mate);
-        if (mates == WSDBG_GROUP_WARPS - 1)
+        if (mates == WSDBG_GROUP_WARPS - 1 && !is_of_another_team(t, id, uses, w))
             return true;
     }
     return false;
@@ -68,8 +103,7 @@ static bool lacks_a_mate(const struct wsdbg_trial *t, const struct uses *uses)
 
 static bool is_use_of(const struct wsdbg_step_row *step, uint32_t threads)
 {
-    return (step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE) &&
-           step->number == threads && step->access != WSDBG_NONE;
+    return is_named_use(step) && step->number == threads;
 }
 
 /* Whether an instruction that names the barrier with this number of threads also names another barrier so. */
@@ -104,7 +138,7 @@ static bool try_count(struct wsdbg_trial *t, uint32_t id, const struct uses *use
                                         .is_of_any = of_any,
                                         .warps = uses->by[which]};
     const bool is_of_all = repair.was == threads_of_cta(t) && uses->count == 1;
-    if (count == repair.was || is_of_all || (count < repair.was && lacks_a_mate(t, uses)) ||
+    if (count == repair.was || is_of_all || (count < repair.was && lacks_a_mate(t, id, uses)) ||
         (of_any && !is_from_register(t, id, repair.was)))
         return false;
     wsdbg_trial_begin(t);
