@@ -347,10 +347,35 @@ static void join_gaps(struct survey *survey, struct wsdbg_family *array)
         *other = *array;
 }
 
+/* Whether an access goes along all places of the array one by one, among them all those of another array, and all
+ * expect the same number of arrivals: the other one is part of it. */
+static bool holds_array(struct survey *survey, size_t number, const struct wsdbg_family *part)
+{
+    const struct wsdbg_family *array = &survey->arrays[number];
+    uint32_t stage;
+    return survey->counted[number] && array->uses && array->stride < part->stride &&
+           part->stride % array->stride == 0 && covers(array, part->first, &stage) &&
+           covers(array, part->first + (part->places - 1) * part->stride, &stage) &&
+           run_of(survey, array, 0) == array->places;
+}
+
+static void join_parts(struct survey *survey, struct wsdbg_family *part)
+{
+    for (size_t i = 0; i < survey->array_count; i++) {
+        if (!holds_array(survey, i, part))
+            continue;
+        survey->arrays[i].uses |= part->uses;
+        *part = survey->arrays[i];
+        return;
+    }
+}
+
 static void settle(struct survey *survey, struct wsdbg_families *families)
 {
     for (size_t i = 0; i < survey->array_count; i++)
         measure(survey, i);
+    for (size_t i = 0; i < survey->array_count; i++)
+        join_parts(survey, &survey->arrays[i]);
     for (size_t i = 0; i < survey->array_count; i++)
         join_gaps(survey, &survey->arrays[i]);
     if (survey->array_count)

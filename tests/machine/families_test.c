@@ -168,6 +168,33 @@ static void an_unrolled_walk_and_the_places_between_are_one_array(void **state)
     assert_int_equal(families->rows[0].places, 6);
 }
 
+/* One access goes along all places of a ring, others along every second one. */
+static void a_walk_along_every_second_place_is_part_of_the_one_along_all(void **state)
+{
+    (void)state;
+#define COUNTED(access, first, stride, places)                                    \
+    {                                                                             \
+        .kind = WSDBG_ACCESS_##access, .address = { true, first, stride, places } \
+    }
+    struct wsdbg_access accesses[] = {
+        INIT(0x400, 1),
+        INIT(0x408, 1),
+        INIT(0x410, 1),
+        INIT(0x418, 1),
+        COUNTED(WAIT, 0x400, 16, 2),
+        COUNTED(WAIT, 0x408, 16, 2),
+        COUNTED(WAIT, 0x400, 8, 4),
+    };
+    const struct wsdbg_families *families = families_of(accesses, sizeof accesses / sizeof *accesses);
+    assert_int_equal(families->count, 1);
+    assert_int_equal(families->rows[0].first, 0x400);
+    assert_int_equal(families->rows[0].stride, 8);
+    assert_int_equal(families->rows[0].places, 4);
+    for (uint32_t i = 0; i < 4; i += 2) /* places that expect another number of arrivals are no part of it */
+        accesses[i + 1].count.base = 2;
+    assert_int_equal(families_of(accesses, sizeof accesses / sizeof *accesses)->count, 2);
+}
+
 /* Pairs of a full and an empty barrier: bytes are brought to every second one alone. */
 static void an_array_of_pairs_is_two_arrays(void **state)
 {
@@ -225,6 +252,7 @@ int main(void)
         cmocka_unit_test(a_walk_ends_where_an_array_with_another_use_begins),
         cmocka_unit_test(a_walk_over_the_same_array_from_further_on_ends_nothing),
         cmocka_unit_test(an_unrolled_walk_and_the_places_between_are_one_array),
+        cmocka_unit_test(a_walk_along_every_second_place_is_part_of_the_one_along_all),
         cmocka_unit_test(an_array_of_pairs_is_two_arrays),
         cmocka_unit_test(no_array_goes_from_one_variable_into_the_next),
     };

@@ -318,6 +318,8 @@ static void try_standstill(struct wsdbg_trial *t)
         wsdbg_try_swap(t);
     if (!t->out->count)
         wsdbg_try_groups(t);
+    if (!t->out->count)
+        wsdbg_try_shifts(t);
 }
 
 static void try_rounds(struct wsdbg_trial *t)

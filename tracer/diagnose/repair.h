@@ -14,6 +14,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_PARITY_DRIFT, /* the parities of waits alternate from the first wait on */
     WSDBG_REPAIR_PARITY_FIRST, /* the first wait names the other parity, and so do all after it */
     WSDBG_REPAIR_PARITY_SITE,  /* waits by one instruction name other parities */
+    WSDBG_REPAIR_SHIFT,        /* waits and arrivals of a warpgroup on a ring go to stages further on */
     WSDBG_REPAIR_TOKEN,        /* a wait names the token of the last arrival, not of an earlier one */
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
     WSDBG_REPAIR_FILL,         /* a round gets all arrivals that one thread makes in other rounds */
@@ -67,6 +68,8 @@ struct wsdbg_repair {
     bool of_each;      /* ... several warpgroups, of which each gets an id of its own */
     bool is_of_cta;    /* BEGIN_ALL: it is one CTA of a cluster alone whose barriers lack the arrivals */
     bool is_of_turns;  /* STAY: warps take turns at arriving */
+    bool is_alone;     /* SHIFT: no other warpgroup waits on the ring */
+    bool is_each_time; /* SHIFT: by that number of rounds more each time that the warpgroup passes over rounds */
     /* ADD: it is of a warp that had arrived in each phase, and others had not; PARITY_FIRST, PARITY_SITE: the same
      * instruction begins to wait on another barrier with the parity that is called wrong, and is right there; NAMED_ID:
      * a warp that comes to such barriers has left the kernel before its rounds were over */
@@ -76,14 +79,15 @@ struct wsdbg_repair {
     uint32_t value; /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
                        MOVE: 0 = they go to each CTA, WSDBG_MOVES_SWAP = to the other one of two barriers; NAMED_ID:
                        another id that some use is given; EARLY: a bit for each named barrier, `named` is one of them;
-                       UNMADE: arrivals that each phase lacks */
+                       UNMADE: arrivals that each phase lacks; SHIFT: by how many rounds */
     uint32_t named; /* EARLY, BLOCK, NAMED, NAMED_ID, NAMED_ROUND: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; TOKEN: the wait; PARITY_DRIFT: the first wait that names the parity of
-     * the wait before it; NAMED_ID: the first use that changes */
+     * the wait before it; NAMED_ID: the first use that changes; SHIFT: the first wait that moves */
     struct wsdbg_repair_wait wait;
-    uint32_t like;                 /* STAY: a warp that stays; ADD_LIKE, SKIP: the other one's warp */
-    uint32_t access;               /* UNMADE: the arrival, an index in snapshot.accesses */
-    struct wsdbg_replay_edit edit; /* of those that change arrivals: the first of its edits */
+    uint32_t moved_to, moved_parity; /* SHIFT: that wait's barrier, of the replay, and its parity with the change */
+    uint32_t like;                   /* STAY: a warp that stays; ADD_LIKE, SKIP: the other one's warp */
+    uint32_t access;                 /* UNMADE: the arrival, an index in snapshot.accesses */
+    struct wsdbg_replay_edit edit;   /* of those that change arrivals: the first of its edits */
     uint32_t edit_count;
     /* FILL: arrivals of all its edits; those that all agents make on the same barriers.  SKIP: waits that are left out
      */

@@ -40,6 +40,8 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
         return repair->value == WSDBG_FLIPS_ALTERNATE || (repair->value == WSDBG_FLIPS_ONE && repair->wait.turn)
                    ? WSDBG_CAUSE_PARITY_DRIFT
                    : WSDBG_CAUSE_PARITY_WRONG;
+    case WSDBG_REPAIR_SHIFT:
+        return repair->is_each_time ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
     case WSDBG_REPAIR_TOKEN:
         return repair->wait.turn ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
     case WSDBG_REPAIR_PARITY_FIRST:
@@ -566,6 +568,7 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_PARITY_DRIFT] = wsdbg_repair_say_drift,
         [WSDBG_REPAIR_PARITY_FIRST] = wsdbg_repair_say_first,
         [WSDBG_REPAIR_PARITY_SITE] = wsdbg_repair_say_site,
+        [WSDBG_REPAIR_SHIFT] = wsdbg_repair_say_shift,
         [WSDBG_REPAIR_TOKEN] = wsdbg_repair_say_token,
         [WSDBG_REPAIR_ADD] = say_missing,
         [WSDBG_REPAIR_FILL] = say_fill,

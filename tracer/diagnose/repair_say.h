@@ -49,6 +49,7 @@ void wsdbg_repair_say_named_id(struct rounds *rounds, const struct wsdbg_repair 
 void wsdbg_repair_say_drift(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_first(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_site(struct rounds *rounds, const struct wsdbg_repair *repair);
+void wsdbg_repair_say_shift(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_token(struct rounds *rounds, const struct wsdbg_repair *repair);
 
 #endif

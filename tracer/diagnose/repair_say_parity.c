@@ -113,6 +113,43 @@ void wsdbg_repair_say_site(struct rounds *rounds, const struct wsdbg_repair *rep
                 wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
 }
 
+void wsdbg_repair_say_shift(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    const struct wsdbg_repair_wait *wait = &repair->wait;
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
+    if (!finding)
+        return;
+    const bool is_one = wsdbg_repair_is_one(repair);
+    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps),
+                              was = wsdbg_say_object(c, wsdbg_repair_row(rounds, repair)),
+                              to = wsdbg_say_object(c, rounds->replay->barriers[repair->moved_to].row),
+                              site = wsdbg_repair_at_step(rounds, wait->agent, wait->step);
+    if (repair->is_each_time)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s pass%s over rounds %s, and then wait%s on %s%s, in a round that is none of %s own. With parity "
+                    "%u of %s there, and as many rounds on or back each time, %s.",
+                    warps.text, is_one ? "es" : "", repair->is_alone ? "that nobody takes" : "of other warpgroups",
+                    is_one ? "s" : "", was.text, site.text, is_one ? "its" : "their", repair->moved_parity, to.text,
+                    wsdbg_repair_outcome(repair));
+    else
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s begin%s to wait on %s%s, in a round that is none of %s own: another warpgroup takes it. With "
+                    "parity %u of %s first, and the rounds that follow, %s.",
+                    warps.text, is_one ? "s" : "", was.text, site.text, is_one ? "its" : "their", repair->moved_parity,
+                    to.text, wsdbg_repair_outcome(repair));
+    if (repair->is_alone)
+        wsdbg_print(finding->fix, sizeof finding->fix,
+                    "Advance the stage and the phase of %s once in each round: look for a release, a commit or an "
+                    "advance that some path makes twice.",
+                    wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
+    else
+        wsdbg_print(finding->fix, sizeof finding->fix,
+                    "Advance the stage and the phase of %s by all rounds that other warpgroups take %s.",
+                    wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text,
+                    repair->is_each_time ? "between two turns" : "before the first turn");
+}
+
 void wsdbg_repair_say_token(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;

@@ -195,7 +195,8 @@ enum wsdbg_replay_flips {
     WSDBG_FLIPS_ONE,       /* the wait at the agent's step `flip_at` names the other parity */
     WSDBG_FLIPS_ALL,       /* all do */
     WSDBG_FLIPS_ALTERNATE, /* those on the same barrier alternate from the first one on */
-    WSDBG_FLIPS_FAMILY     /* all do, by whatever instruction, on the family of that wait's barrier */
+    WSDBG_FLIPS_FAMILY,    /* all do, by whatever instruction, on the family of that wait's barrier */
+    WSDBG_FLIPS_STEPS      /* those that `flip_steps` says do, of whatever agent */
 };
 
 #define WSDBG_NAMED_UNCHANGED UINT8_MAX
@@ -217,6 +218,7 @@ struct wsdbg_replay_changes {
     /* By agent: a step that is a wait by the instruction; WSDBG_NONE = the agent's waits are unchanged. */
     const uint32_t *flip_at;
     enum wsdbg_replay_flips flips;
+    const bool *flip_steps; /* STEPS: by step of all agents, as wsdbg_replay.targets */
     const bool *free_bytes; /* by barrier: bytes hold up no phase; NULL = they do */
     /* Threads that uses of a named barrier name instead of `named_was`; 0 = unchanged.  named_id: WSDBG_NONE = of any.
      */

@@ -30,6 +30,7 @@ static bool is_certain_of_itself(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_ADD_LIKE:
     case WSDBG_REPAIR_MOVE:
     case WSDBG_REPAIR_PARITY_SITE:
+    case WSDBG_REPAIR_SHIFT:
         return repair->is_to_end;
     default:
         return true;
