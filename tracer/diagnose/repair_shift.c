@@ -203,6 +203,21 @@ static bool try_rounds(struct shift *s, bool each_time)
     return count > 0;
 }
 
+/* Whether some stage of the ring is waited on by nobody. */
+static bool leaves_a_stage_out(const struct shift *s)
+{
+    const struct wsdbg_replay *replay = s->t->replay;
+    for (uint32_t b = 0; b < replay->barrier_count; b++) {
+        bool is_waited_on = !wsdbg_replay_is_of_family(replay, s->ring, b);
+        for (uint32_t i = 0; i < replay->agent_count && !is_waited_on; i++)
+            for (uint32_t k = 0; k < replay->agents[i].step_count && !is_waited_on; k++)
+                is_waited_on = replay->agents[i].target[k] == b && replay->agents[i].steps[k].kind == WSDBG_ACCESS_WAIT;
+        if (!is_waited_on)
+            return true;
+    }
+    return false;
+}
+
 static void try_all(struct shift *s)
 {
     const struct wsdbg_replay *replay = s->t->replay;
@@ -219,7 +234,7 @@ static void try_all(struct shift *s)
             if (find_moved(s) && !try_rounds(s, false))
                 try_rounds(s, true);
         s->group = WSDBG_NONE;
-        if (!s->t->out->count && find_moved(s))
+        if (!s->t->out->count && !leaves_a_stage_out(s) && find_moved(s))
             try_rounds(s, true);
     }
 }
