@@ -63,8 +63,11 @@ enum wsdbg_walk_belief {
 void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, enum wsdbg_walk_belief belief);
 /* The lanes that are walked next are those of this warp. */
 void wsdbg_walk_plan_begin_warp(struct wsdbg_walk_plan *plan, uint32_t warp);
+/* Whether another warp of the CTA asked for a word that this one stored, in the passes so far.  Such warps should be
+ * walked before others in the next pass: what a lost walk may store makes words doubtful for walks behind it. */
+bool wsdbg_walk_plan_gives(const struct wsdbg_walk_plan *plan, uint32_t warp);
 /* All warps of the CTA were walked.  HOLD: the walks are as good as they can be.  AGAIN: none of them holds; to walk
- * all warps again, in the same order, may help, as some may load what later ones store.  DOUBTFUL: none of them holds,
+ * all warps again may help, as some may load what later ones store.  DOUBTFUL: none of them holds,
  * and that did not help. */
 enum wsdbg_walks_end { WSDBG_WALKS_HOLD, WSDBG_WALKS_AGAIN, WSDBG_WALKS_DOUBTFUL };
 enum wsdbg_walks_end wsdbg_walk_plan_end_pass(struct wsdbg_walk_plan *plan);

@@ -307,12 +307,19 @@ static void wait_for(struct walk_place *place, uint32_t id, const struct wsdbg_w
         place->passed[id]++;
 }
 
+void walk_group_meet(struct walk_group *group)
+{
+    walk_words_meet(&group->plan->words, &group->place, group->leader == 0);
+}
+
 void walk_group_join(struct walk_group *group, const struct wsdbg_walk_step *step)
 {
     const bool waits = step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_CLUSTER_WAIT;
     const bool joins = step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE ||
                        step->kind == WSDBG_ACCESS_CLUSTER_ARRIVE || step->kind == WSDBG_ACCESS_ARRIVE ||
                        step->kind == WSDBG_ACCESS_ARRIVE_EXPECT || step->kind == WSDBG_ACCESS_DROP;
+    if (step->kind == WSDBG_WALK_TOGETHER)
+        walk_group_meet(group);
     if (!waits && !joins && step->kind != WSDBG_ACCESS_WAIT)
         return;
     const uint32_t id = barrier_of(group, step);

@@ -79,6 +79,8 @@ void walk_group_agree_written(struct walk_group *group, uint32_t instruction);
 void walk_group_spread(struct walk_group *group, const uint64_t *registers);
 /* Executes an instruction that is no step and ends no block.  Returns for how many lanes it did so. */
 unsigned walk_group_execute(struct walk_group *group, uint32_t instruction);
+/* The lanes meet all others of their warp, as at a __syncwarp. */
+void walk_group_meet(struct walk_group *group);
 /* The lanes have made this step.  If it is an access to a barrier, they joined it, waited for its phase, or both. */
 void walk_group_join(struct walk_group *group, const struct wsdbg_walk_step *step);
 /* Each lane that executes the instruction gets this value in the predicates that the instruction writes. */

@@ -286,6 +286,11 @@ void wsdbg_walk_plan_begin_warp(struct wsdbg_walk_plan *plan, uint32_t warp)
     walk_words_begin_warp(&plan->words, warp);
 }
 
+bool wsdbg_walk_plan_gives(const struct wsdbg_walk_plan *plan, uint32_t warp)
+{
+    return walk_words_gives(&plan->words, warp);
+}
+
 enum wsdbg_walks_end wsdbg_walk_plan_end_pass(struct wsdbg_walk_plan *plan)
 {
     switch (walk_words_end_pass(&plan->words)) {

@@ -64,6 +64,17 @@ static uint32_t block_behind(const struct wsdbg_block *block, const struct walk_
     return block->successor[side];
 }
 
+/* Where code without divergence meets: BRA.DIV of all lanes. */
+static bool is_meeting(const struct walk_lane *lane, const struct wsdbg_instruction *last)
+{
+    const unsigned split = last->words[0] >> SPLIT_BIT & SPLIT_BITS;
+    uint32_t lanes = 0;
+    return last->operation == WSDBG_OP_BRA && wsdbg_flow_asks_more_than_guard(last) && last->source_count &&
+           last->sources[0].kind == WSDBG_OPERAND_UNIFORM && split != SPLIT_CONVERGED &&
+           wsdbg_thread_executes(lane->state, last) == WSDBG_TRUTH_YES &&
+           walk_value(lane, &last->sources[0], 0, &lanes) && lanes == UINT32_MAX;
+}
+
 struct walk_turn walk_turn_together(struct walking *walking, uint32_t number)
 {
     const struct wsdbg_block *block = &walking_graph(walking)->blocks[number];
@@ -72,6 +83,8 @@ struct walk_turn walk_turn_together(struct walking *walking, uint32_t number)
     const struct walk_lane leader = walk_group_leader(&walking->group);
     const struct walk_turn turn = walk_turn_of(&leader, branch);
     struct walk_lane lane;
+    if (is_meeting(&leader, &walking_graph(walking)->instructions[branch]))
+        walk_group_meet(&walking->group);
     for (uint32_t at = 0; parts && walk_group_next_followed(&walking->group, &at, &lane);) {
         const struct walk_turn other = walk_turn_of(&lane, branch);
         if (other.taken == turn.taken && other.to == turn.to)

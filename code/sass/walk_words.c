@@ -8,6 +8,7 @@
 
 enum { GAP_MOST = 2048 }; /* bytes between stores of one tile of data */
 enum { LOSSES_MOST = 512 };
+enum { MEETINGS_MOST = 512 }; /* of a warp */
 enum { STORES_MOST = 2048, GAPS_FROM = STORES_MOST - 128 };
 
 void walk_words_spoil(struct walk_words *words)
@@ -27,12 +28,17 @@ uint32_t walk_words_mbarrier(struct walk_words *words, uint32_t address)
     return WSDBG_WALK_MBARRIER_FIRST + words->mbarrier_count++;
 }
 
+bool walk_words_is_same_place(const struct walk_place *a, const struct walk_place *b)
+{
+    return a->meetings == b->meetings && !memcmp(a->joined, b->joined, sizeof a->joined) &&
+           !memcmp(a->passed, b->passed, sizeof a->passed);
+}
+
 bool walk_words_is_same(const struct walk_store *a, const struct walk_store *b)
 {
     return a->address == b->address && a->bytes == b->bytes && a->is_known == b->is_known &&
            (!a->is_known || !memcmp(a->words, b->words, sizeof a->words)) &&
-           !memcmp(a->place.joined, b->place.joined, sizeof a->place.joined) &&
-           !memcmp(a->place.passed, b->place.passed, sizeof a->place.passed);
+           walk_words_is_same_place(&a->place, &b->place);
 }
 
 /* Whether the same is stored at the same place already, and the walk at hand has not stored something else there since.
@@ -83,9 +89,7 @@ static bool join_unknown(struct walk_words *words, const struct walk_store *stor
     const uint32_t gap = words->count < GAPS_FROM ? 0 : GAP_MOST;
     for (size_t i = words->count; i-- > 0 && !store->is_known && words->stores[i].place.walk == store->place.walk;) {
         struct walk_store *kept = &words->stores[i];
-        if (kept->is_known || !is_near(kept, store, gap) ||
-            memcmp(kept->place.joined, store->place.joined, sizeof kept->place.joined) ||
-            memcmp(kept->place.passed, store->place.passed, sizeof kept->place.passed)) {
+        if (kept->is_known || !is_near(kept, store, gap) || !walk_words_is_same_place(&kept->place, &store->place)) {
             if (walk_words_overlaps(kept, store->address, store->bytes))
                 return false;
             continue;
@@ -137,11 +141,55 @@ void walk_words_end(struct walk_words *words, const struct walk_place *place)
         words->ends[words->end_count++] = *place;
 }
 
+const struct walk_meetings *walk_words_meetings(const struct walk_words *words, uint32_t warp)
+{
+    for (uint32_t i = 0; i < words->meeting_warps; i++)
+        if (words->meetings[i].warp == warp)
+            return &words->meetings[i];
+    return NULL;
+}
+
+/* Those that are too many are not kept: then less is known to be in order. */
+static void keep_meeting(struct walk_words *words, const struct walk_place *place)
+{
+    uint32_t i = 0;
+    while (i < words->meeting_warps && words->meetings[i].warp != words->warp)
+        i++;
+    if (i == WSDBG_WALK_WARPS_MOST)
+        return;
+    struct walk_meetings *met = &words->meetings[i];
+    if (i == words->meeting_warps) {
+        words->meeting_warps++;
+        met->warp = words->warp;
+        met->count = 0;
+    }
+    if (met->count + 1 == place->meetings && met->count < MEETINGS_MOST &&
+        wsdbg_grow((void **)&met->rows, &met->capacity, met->count + 1, sizeof *met->rows))
+        met->rows[met->count++] = *place;
+}
+
+void walk_words_meet(struct walk_words *words, struct walk_place *place, bool has_lane_0)
+{
+    place->meetings++;
+    if (has_lane_0) {
+        keep_meeting(words, place);
+        return;
+    }
+    const struct walk_meetings *met = walk_words_meetings(words, words->warp);
+    if (!met || place->meetings > met->count)
+        return;
+    const struct walk_place *other = &met->rows[place->meetings - 1];
+    for (unsigned id = 0; id < WSDBG_WALK_BARRIERS; id++)
+        if (other->passed[id] > place->passed[id])
+            place->passed[id] = other->passed[id];
+}
+
 void walk_words_forget(struct walk_words *words)
 {
+    words->meeting_warps = 0;
     words->count = words->end_count = words->answered_count = words->before_count = 0;
     words->loss_count = words->losses_before_count = 0;
-    words->pass = words->mbarrier_count = 0;
+    words->pass = words->mbarrier_count = words->giver_count = 0;
     words->clouds.count = 0;
     words->is_spoilt = words->is_contradicted = words->is_torn = false;
     words->is_asked = words->is_cautious = false;
@@ -155,6 +203,8 @@ void walk_words_free(struct walk_words *words)
     free(words->losses_before);
     free(words->ends);
     free(words->answered);
+    for (uint32_t i = 0; i < WSDBG_WALK_WARPS_MOST; i++)
+        free(words->meetings[i].rows);
     *words = (struct walk_words){0};
 }
 

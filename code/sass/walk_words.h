@@ -3,9 +3,10 @@
  *
  * A store comes before a load if both are in one walk in this order, or if the storing lane joins a named barrier, the
  * cluster barrier or an mbarrier behind the store whose phase the loading lane passes before the load.  Every lane that
- * uses a barrier is taken to join each of its phases.  Lanes of one warp come to a named barrier together.  If a lane
- * stores to a place again only after it has waited at some barrier, it is taken to wait for the lanes that read what it
- * stored before.
+ * uses a barrier is taken to join each of its phases.  Lanes of one warp come to a named barrier, and to a __syncwarp
+ * of all of them, together.  What they stored before a __syncwarp comes before what lane 0 joins behind it; and what
+ * lane 0 passed before it, they have passed, too.  If a lane stores to a place again only after it has waited at some
+ * barrier, it is taken to wait for the lanes that read what it stored before.
  *
  * A warp may load what one stores that is walked after it.  So the warps of a CTA are walked in passes, until a pass
  * stores what the one before it stored.  A walk may be lost in one pass and not in the next one, which knows more: so
@@ -23,12 +24,13 @@
 
 /* Named barriers by their ids, the cluster barrier, and mbarriers in the order in which the walks came to them. */
 enum { WSDBG_WALK_CLUSTER = 16, WSDBG_WALK_MBARRIER_FIRST, WSDBG_WALK_MBARRIERS_MOST = 64 };
+enum { WSDBG_WALK_WARPS_MOST = 32 }; /* of a CTA */
 enum { WSDBG_WALK_BARRIERS = WSDBG_WALK_MBARRIER_FIRST + WSDBG_WALK_MBARRIERS_MOST, WSDBG_WALK_STORE_WORDS = 4 };
 
 /* A place in a walk: by barrier, how often the lanes have joined it, and the phases up to the last that they waited
- * for. */
+ * for; and how often they have met all others of their warp (__syncwarp). */
 struct walk_place {
-    uint32_t walk;
+    uint32_t walk, meetings;
     uint32_t joined[WSDBG_WALK_BARRIERS], passed[WSDBG_WALK_BARRIERS];
 };
 
@@ -39,6 +41,13 @@ struct walk_store {
     uint32_t words[WSDBG_WALK_STORE_WORDS]; /* of fewer than four bytes the low ones hold */
     bool is_known;
     bool has_gaps; /* several stores of unknown data; between them no known word was stored or loaded */
+};
+
+/* Where lane 0 of a warp met the other lanes, each time. */
+struct walk_meetings {
+    uint32_t warp, count;
+    struct walk_place *rows;
+    size_t capacity;
 };
 
 /* What a load was told; `place`: where the walk loaded it last. */
@@ -68,6 +77,10 @@ struct walk_words {
     uint32_t mbarrier_count;
     struct walk_answer *answered; /* so far in this pass */
     size_t answered_count, answered_capacity;
+    struct walk_meetings meetings[WSDBG_WALK_WARPS_MOST];
+    uint32_t meeting_warps;
+    uint32_t givers[WSDBG_WALK_WARPS_MOST]; /* warps that stored words for which others asked, in all passes */
+    uint32_t giver_count;
     bool is_asked;        /* in this pass: some load asked for a word */
     bool is_cautious;     /* losses of the last pass count, too, until their warps are walked again */
     bool is_spoilt;       /* something may have been stored that is not kept: nothing is known */
@@ -79,6 +92,9 @@ struct walk_words {
 uint32_t walk_words_mbarrier(struct walk_words *words, uint32_t address);
 /* The warp is walked next: what it stored in the pass before is forgotten. */
 void walk_words_begin_warp(struct walk_words *words, uint32_t warp);
+/* Whether the warp has stored a word for which another one asked.  The next pass should walk such warps before others:
+ * if these are lost, it is not known what they store behind that place. */
+bool walk_words_gives(const struct walk_words *words, uint32_t warp);
 /* The pass is over: all warps were walked.  AGAIN: another pass begins, which may know more. */
 enum walk_words_end { WALK_WORDS_HOLD, WALK_WORDS_AGAIN, WALK_WORDS_DOUBTFUL };
 enum walk_words_end walk_words_end_pass(struct walk_words *words);
@@ -87,6 +103,11 @@ enum walk_words_end walk_words_end_pass(struct walk_words *words);
 void walk_words_put(struct walk_words *words, const struct walk_store *store);
 /* A walk, of the next number, has ended here. */
 void walk_words_end(struct walk_words *words, const struct walk_place *place);
+/* The lanes of the warp at hand meet at this place of a walk, by whose count of meetings it is known which meeting it
+ * is.  The walk with lane 0 comes first; from its place the others take what they have passed. */
+void walk_words_meet(struct walk_words *words, struct walk_place *place, bool has_lane_0);
+/* Those of a warp; NULL = there were none. */
+const struct walk_meetings *walk_words_meetings(const struct walk_words *words, uint32_t warp);
 /* What is stored, and where, is not known: from a place of a walk on, or at all. */
 void walk_words_lose(struct walk_words *words, const struct walk_place *place);
 void walk_words_spoil(struct walk_words *words);

@@ -20,12 +20,26 @@ static bool is_before(const struct walk_place *first, const struct walk_place *j
     return false;
 }
 
+/* Whether the storing lanes met lane 0 of their warp behind the store, and that joined a barrier which orders what
+ * comes before it and the place. */
+static bool is_before_by_lane_0(const struct walk_words *words, const struct walk_store *store,
+                                const struct walk_place *place)
+{
+    const struct walk_meetings *met = walk_words_meetings(words, store->warp);
+    if (!met || store->place.meetings >= met->count)
+        return false;
+    const struct walk_place *next = &met->rows[store->place.meetings];
+    return next->walk != store->place.walk && next->walk < words->end_count &&
+           is_before(next, &words->ends[next->walk], place);
+}
+
 /* Whether the store comes before a place of another walk. */
 static bool is_stored_before(const struct walk_words *words, const struct walk_store *store,
                              const struct walk_place *place)
 {
     const uint32_t walk = store->place.walk;
-    return walk < words->end_count && is_before(&store->place, &words->ends[walk], place);
+    return walk < words->end_count &&
+           (is_before(&store->place, &words->ends[walk], place) || is_before_by_lane_0(words, store, place));
 }
 
 /* The bytes of a load, all of which the store wrote. */
@@ -61,28 +75,37 @@ static bool has_waited_since(const struct walk_place *first, const struct walk_p
     return false;
 }
 
-/* Whether the lane waited before it overwrote what the place reads. */
-static bool is_held_back(const struct walk_words *words, const struct walk_store *store, const struct walk_place *place)
-{
-    for (const struct walk_store *first = store; first-- > words->stores;)
-        if (first->place.walk == store->place.walk && walk_words_overlaps(first, store->address, store->bytes) &&
-            is_stored_before(words, first, place))
-            return has_waited_since(&first->place, &store->place, place);
-    return false;
-}
-
 enum when { WHEN_AFTER, WHEN_BEFORE, WHEN_AT_ANY_TIME };
 
-/* Of lanes of one warp, which come to a named barrier together: by how often they have come. */
+/* Of lanes of one warp, which come together to a named barrier and where they meet: by how often they have come. */
 static enum when is_stored_when_in_warp(const struct walk_place *store, const struct walk_place *place)
 {
-    enum when when = WHEN_AT_ANY_TIME;
+    enum when when = place->meetings > store->meetings ? WHEN_BEFORE : WHEN_AT_ANY_TIME;
+    if (place->meetings < store->meetings)
+        return WHEN_AFTER;
     for (unsigned id = 0; id < WSDBG_WALK_CLUSTER; id++)
         if (place->joined[id] < store->joined[id])
             return WHEN_AFTER;
         else if (place->joined[id] > store->joined[id])
             when = WHEN_BEFORE;
     return when;
+}
+
+/* Whether the lane, or one that went with it so far, stored the one before the other. */
+static bool is_earlier_of_lane(const struct walk_store *first, const struct walk_store *then)
+{
+    return first->place.walk == then->place.walk ||
+           (first->warp == then->warp && is_stored_when_in_warp(&first->place, &then->place) == WHEN_BEFORE);
+}
+
+/* Whether the lane waited before it overwrote what the place reads. */
+static bool is_held_back(const struct walk_words *words, const struct walk_store *store, const struct walk_place *place)
+{
+    for (const struct walk_store *first = store; first-- > words->stores;)
+        if (is_earlier_of_lane(first, store) && walk_words_overlaps(first, store->address, store->bytes) &&
+            is_stored_before(words, first, place))
+            return has_waited_since(&first->place, &store->place, place);
+    return false;
 }
 
 static enum when is_stored_when(const struct walk_words *words, const struct walk_store *store,
@@ -200,12 +223,21 @@ static bool has_ended_before(const struct walk_words *words, const struct walk_s
     return walk != place->walk && walk < words->end_count && is_before(&words->ends[walk], &words->ends[walk], place);
 }
 
+static void note_givers(struct walk_words *words, uint32_t address, uint32_t bytes)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (words->stores[i].warp != words->warp && words->giver_count < WSDBG_WALK_WARPS_MOST &&
+            walk_words_overlaps(&words->stores[i], address, bytes) && !walk_words_gives(words, words->stores[i].warp))
+            words->givers[words->giver_count++] = words->stores[i].warp;
+}
+
 enum walk_word walk_words_get(struct walk_words *words, const struct walk_place *place, uint32_t address,
                               uint32_t bytes, uint32_t *value)
 {
     const struct walk_answer load = {address, bytes, words->warp, *place};
     bool is_race;
     words->is_asked = true;
+    note_givers(words, address, bytes);
     if (words->is_spoilt || walk_words_is_in_gaps(words, address, bytes) ||
         walk_clouds_have(&words->clouds, address, bytes))
         return WALK_WORD_UNKNOWN;

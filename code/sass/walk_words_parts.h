@@ -11,6 +11,7 @@ static inline bool walk_words_overlaps(const struct walk_store *store, uint32_t 
     return store->address < address + bytes && address < store->address + store->bytes;
 }
 
+bool walk_words_is_same_place(const struct walk_place *a, const struct walk_place *b); /* of whatever walks */
 /* Whether both store the same at the same place, and were made at the same place of a walk. */
 bool walk_words_is_same(const struct walk_store *a, const struct walk_store *b);
 /* Whether the bytes may lie between stores that were joined: there they would wrongly count as unknown data. */

@@ -25,6 +25,17 @@ void walk_words_begin_warp(struct walk_words *words, uint32_t warp)
             words->losses[kept++] = words->losses[i];
     words->loss_count = kept;
     words->warp = warp;
+    for (uint32_t i = 0; i < words->meeting_warps; i++)
+        if (words->meetings[i].warp == warp)
+            words->meetings[i].count = 0;
+}
+
+bool walk_words_gives(const struct walk_words *words, uint32_t warp)
+{
+    for (uint32_t i = 0; i < words->giver_count; i++)
+        if (words->givers[i] == warp)
+            return true;
+    return false;
 }
 
 /* Where known words were stored, or something was read: from low to high addresses, and none overlap. */
@@ -99,17 +110,12 @@ static size_t next_that_counts(const struct walk_store *stores, size_t count, si
     return at;
 }
 
-static bool is_same_place(const struct walk_place *a, const struct walk_place *b)
-{
-    return !memcmp(a->joined, b->joined, sizeof a->joined) && !memcmp(a->passed, b->passed, sizeof a->passed);
-}
-
 static bool are_losses_as_before(const struct walk_words *words)
 {
     bool are_same = words->loss_count == words->losses_before_count;
     for (size_t i = 0; are_same && i < words->loss_count; i++)
         are_same = words->losses[i].warp == words->losses_before[i].warp &&
-                   is_same_place(&words->losses[i].place, &words->losses_before[i].place);
+                   walk_words_is_same_place(&words->losses[i].place, &words->losses_before[i].place);
     return are_same;
 }
 

@@ -252,14 +252,44 @@ static struct wsdbg_error *share_walks(struct walks *walks, uint32_t from, uint3
     return NULL;
 }
 
+enum { WARPS_MOST = 32 }; /* of a CTA */
+
+/* The order in which the warps of a CTA are walked: those first that store what others load.  The caller's rows have
+ * room for WARPS_MOST. */
+static uint32_t order_warps(const struct walks *walks, const struct wsdbg_cta *row, uint32_t *warps)
+{
+    const uint32_t end = row->warp_first + (row->warp_count < WARPS_MOST ? row->warp_count : WARPS_MOST);
+    uint32_t count = 0;
+    for (uint32_t gives = 2; gives-- > 0;)
+        for (uint32_t w = row->warp_first; w < end; w++)
+            if (wsdbg_walk_plan_gives(walks->plan, w) == gives)
+                warps[count++] = w;
+    return count;
+}
+
+/* Rows from `first` on, in the order of their warps. */
+static void sort_walks(struct wsdbg_snapshot *out, size_t first)
+{
+    for (size_t i = first + 1; i < out->walk_count; i++) {
+        const struct wsdbg_walk_row row = out->walks[i];
+        size_t at = i;
+        for (; at > first && out->walks[at - 1].warp > row.warp; at--)
+            out->walks[at] = out->walks[at - 1];
+        out->walks[at] = row;
+    }
+}
+
 static struct wsdbg_error *walk_warps(struct walks *walks, uint32_t cta)
 {
-    const struct wsdbg_cta *row = &walks->out->ctas[cta];
+    const size_t walk_count = walks->out->walk_count;
+    uint32_t warps[WARPS_MOST];
+    const uint32_t count = order_warps(walks, &walks->out->ctas[cta], warps);
     struct wsdbg_error *error = NULL;
-    for (uint32_t w = row->warp_first; !error && w < row->warp_first + row->warp_count && !is_late(walks); w++) {
-        wsdbg_walk_plan_begin_warp(walks->plan, w);
-        error = walk_warp(walks, w);
+    for (uint32_t i = 0; !error && i < count && !is_late(walks); i++) {
+        wsdbg_walk_plan_begin_warp(walks->plan, warps[i]);
+        error = walk_warp(walks, warps[i]);
     }
+    sort_walks(walks->out, walk_count);
     return error;
 }
 
