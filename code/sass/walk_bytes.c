@@ -185,8 +185,41 @@ static void move_words(const struct walk_lane *lane, const struct wsdbg_instruct
     }
 }
 
+/* ---- generic addresses ---- */
+
+/* Whether a generic access is to the stack frame, as far as its address is known. */
+static enum wsdbg_truth is_local(const struct walk_lane *lane, const struct wsdbg_instruction *access)
+{
+    uint64_t address;
+    if (!wsdbg_thread_address(lane->state, &access->sources[0], &address))
+        return WSDBG_TRUTH_UNKNOWN;
+    return address >> WORD_BITS == WALK_STACK_WINDOW_HIGH ? WSDBG_TRUTH_YES : WSDBG_TRUTH_NO;
+}
+
+/* A store to other memory leaves the frame as it is; where other memory is loaded from, others know.  One that goes
+ * nobody knows where may change any word. */
+static bool execute_generic(const struct walk_lane *lane, const struct wsdbg_instruction *access)
+{
+    const bool is_load = walk_stack_picks(access);
+    switch (is_local(lane, access)) {
+    case WSDBG_TRUTH_NO:
+        return !is_load;
+    case WSDBG_TRUTH_YES:
+        if (is_load)
+            load_bytes(lane, access);
+        else
+            store_bytes(lane, access);
+        return true;
+    default:
+        walk_forget_written(lane, access);
+        return true;
+    }
+}
+
 bool walk_bytes_execute(const struct walk_lane *lane, const struct wsdbg_instruction *instruction)
 {
+    if (walk_stack_is_generic(instruction) && (walk_stack_picks(instruction) || walk_stack_puts(instruction)))
+        return execute_generic(lane, instruction);
     if (walk_stack_moves(instruction))
         move_words(lane, instruction);
     else if (walk_stack_picks(instruction))

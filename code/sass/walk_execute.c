@@ -127,6 +127,8 @@ static void execute_lane(struct walk_group *group, uint32_t number, const struct
         vote(lane, instruction);
     else if (maps_to_rank(instruction))
         map_to_rank(lane, instruction);
+    else if (walk_stack_is_generic(instruction) && walk_bytes_execute(lane, instruction))
+        return;
     else if (walk_polls_global(lane, number) || walk_is_load_too_many(lane, number))
         walk_forget_written(lane, instruction);
     else if (wsdbg_walk_is_atomic(instruction))

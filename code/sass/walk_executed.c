@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sass/thread_float.h"
+#include "sass/walk_stack.h"
 
 enum { ROUNDS_MOST = 64 };
 
@@ -83,7 +84,7 @@ static bool writes_needed(const uint64_t *needed, const struct wsdbg_instruction
 /* What an instruction certainly writes was not needed before it. */
 static void forget_written(uint64_t *needed, const struct wsdbg_instruction *instruction)
 {
-    if (!wsdbg_flow_is_unguarded(instruction))
+    if (!wsdbg_flow_is_unguarded(instruction) || walk_stack_puts(instruction))
         return;
     for (unsigned i = 0; i < instruction->destination_count; i++) {
         const struct wsdbg_operand *to = &instruction->destinations[i];
@@ -98,6 +99,18 @@ static void forget_written(uint64_t *needed, const struct wsdbg_instruction *ins
 bool walk_is_kept(const struct wsdbg_graph *graph, uint32_t number)
 {
     return wsdbg_walk_is_exchange(graph, number) || wsdbg_walk_is_lent(&graph->instructions[number]);
+}
+
+/* A store that leaves most of the words as they were needs none of them itself: a word that is needed behind it is
+ * needed before. */
+static void need_to_execute(uint64_t *needed, const struct wsdbg_instruction *instruction)
+{
+    struct wsdbg_instruction store = *instruction;
+    if (walk_stack_puts(instruction) && wsdbg_is_machine_code(instruction)) {
+        store.sources[2] = store.sources[store.source_count - 1];
+        store.source_count = 3;
+    }
+    walk_need_sources(needed, &store);
 }
 
 static bool ends_block(const struct wsdbg_graph *graph, uint32_t number)
@@ -158,7 +171,7 @@ static bool pass_block(struct wsdbg_walk_plan *plan, struct liveness *liveness, 
         if (is_matrix)
             wsdbg_walk_put(needed, wsdbg_register_of_guard(instruction));
         else
-            walk_need_sources(needed, instruction);
+            need_to_execute(needed, instruction);
     }
     for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
         grows |= (needed[word] & ~liveness->at_begin[number][word]) != 0;

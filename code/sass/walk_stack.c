@@ -11,8 +11,7 @@
 #include "sass/walk_local.h"
 
 enum { STACK_POINTER = 1, FIRST_NUMBER = 256, WORD_BYTES = 4, FRAME_BYTES = WSDBG_MORE_REGISTERS * WORD_BYTES };
-/* No walk needs to know where local memory lies; with some place for it, addresses in it are numbers. */
-enum { POINTER_AT_START = 1 << 20, SPAN_MOST = 128, INDEXED_BYTES_MOST = 256 };
+enum { SPAN_MOST = 128, INDEXED_BYTES_MOST = 256 };
 
 struct frame {
     const struct wsdbg_graph *graph;
@@ -23,16 +22,27 @@ struct frame {
     uint32_t open_count;
 };
 
+bool walk_stack_is_generic(const struct wsdbg_instruction *access)
+{
+    return access->local_words && (access->operation == WSDBG_OP_LD || access->operation == WSDBG_OP_ST);
+}
+
+static bool is_store(const struct wsdbg_instruction *access)
+{
+    return access->operation == WSDBG_OP_STL || access->operation == WSDBG_OP_ST;
+}
+
 static bool is_of_frame(const struct wsdbg_instruction *instruction)
 {
-    return (instruction->operation == WSDBG_OP_LDL || instruction->operation == WSDBG_OP_STL) &&
+    return (instruction->operation == WSDBG_OP_LDL || instruction->operation == WSDBG_OP_STL ||
+            walk_stack_is_generic(instruction)) &&
            wsdbg_is_machine_code(instruction);
 }
 
 static bool moves_bytes(const struct wsdbg_instruction *instruction)
 {
     const struct wsdbg_operand *at = &instruction->sources[0];
-    const bool is_load = instruction->operation == WSDBG_OP_LDL;
+    const bool is_load = !is_store(instruction);
     return instruction->is_whole && instruction->source_count == (is_load ? 1 : 2) &&
            instruction->destination_count == is_load && at->kind == WSDBG_OPERAND_MEMORY && at->uniform == WSDBG_URZ &&
            instruction->width_bytes;
@@ -150,12 +160,17 @@ static bool makes_index(struct frame *frame, uint32_t number)
 static bool note_access(struct frame *frame, const struct wsdbg_instruction *access)
 {
     const struct wsdbg_operand *at = &access->sources[0];
-    const bool is_store = access->operation == WSDBG_OP_STL;
-    if (!moves_bytes(access) || (is_store && is_source(&access->sources[1], STACK_POINTER)))
+    const bool stores = is_store(access);
+    if (walk_stack_is_generic(access)) {
+        frame->uses_pointer = true;
+        frame->words = access->local_words > frame->words ? access->local_words : frame->words;
+        return moves_bytes(access);
+    }
+    if (!moves_bytes(access) || (stores && is_source(&access->sources[1], STACK_POINTER)))
         return false;
     if (at->number != STACK_POINTER) {
         frame->uses_pointer = true;
-        return !is_store || at->number != WSDBG_RZ;
+        return !stores || at->number != WSDBG_RZ;
     }
     if (!is_named_by_pointer(access))
         return false;
@@ -224,18 +239,45 @@ static void name_words(struct wsdbg_instruction *access, uint32_t first, uint32_
                                             .number = (uint16_t)(FIRST_NUMBER + first),
                                             .registers = (uint8_t)(left < SPAN_MOST ? left : SPAN_MOST)};
         access->sources[access->source_count++] = words;
-        if (access->operation == WSDBG_OP_STL)
+        if (is_store(access))
             access->destinations[access->destination_count++] = words;
     }
     access->sources[access->source_count++] =
         (struct wsdbg_operand){.kind = WSDBG_OPERAND_REGISTER, .number = STACK_POINTER, .registers = 1};
 }
 
+/* Whether what a store stores was computed as a floating-point number, in the same block. */
+static bool stores_float(const struct frame *frame, uint32_t number)
+{
+    const struct wsdbg_graph *graph = frame->graph;
+    const struct wsdbg_operand *data = &graph->instructions[number].sources[1];
+    const uint32_t first = graph->blocks[graph->block_of[number]].first;
+    unsigned reg = wsdbg_register_of(data, 0);
+    for (uint32_t i = number; i-- > first && reg != WSDBG_REGISTER_NONE;) {
+        const struct wsdbg_instruction *writer = &graph->instructions[i];
+        if (!wsdbg_writes(writer, reg))
+            continue;
+        const enum wsdbg_operation_class class = wsdbg_operation_class(writer->operation);
+        if (writer->operation != WSDBG_OP_MOV || writer->source_count != 1 || !wsdbg_flow_is_unguarded(writer))
+            return class == WSDBG_CLASS_FLOAT || class == WSDBG_CLASS_MATRIX;
+        reg = wsdbg_register_of(&writer->sources[0], 0);
+    }
+    return false;
+}
+
+/* Of what joined code stores, floating-point numbers decide no way: to follow them would be most of the work. */
+static void forget_float(struct wsdbg_instruction *store, const struct frame *frame, uint32_t number)
+{
+    if (store->local_words && is_store(store) && stores_float(frame, number))
+        store->sources[1] =
+            (struct wsdbg_operand){.kind = WSDBG_OPERAND_NONE, .registers = store->sources[1].registers};
+}
+
 static void name_access(struct wsdbg_instruction *access, const struct frame *frame)
 {
     const struct wsdbg_operand *at = &access->sources[0];
     const uint32_t word = (uint32_t)at->value / WORD_BYTES;
-    if (at->number != STACK_POINTER)
+    if (at->number != STACK_POINTER || walk_stack_is_generic(access))
         name_words(access, 0, frame->words);
     else if (moves_words(access))
         name_register(access);
@@ -248,7 +290,8 @@ static void place_pointer(struct wsdbg_instruction *instruction)
     if (!writes_pointer(instruction) || reads(instruction, STACK_POINTER))
         return;
     instruction->operation = WSDBG_OP_MOV;
-    instruction->sources[0] = (struct wsdbg_operand){.kind = WSDBG_OPERAND_IMMEDIATE, .value = POINTER_AT_START};
+    instruction->sources[0] =
+        (struct wsdbg_operand){.kind = WSDBG_OPERAND_IMMEDIATE, .value = WALK_STACK_POINTER_AT_START};
     instruction->source_count = 1;
     instruction->width_bytes = 0;
 }
@@ -259,9 +302,10 @@ static void name_frame(struct wsdbg_instruction *copy, struct frame *frame)
     if (frame->uses_pointer && taken > frame->words)
         frame->words = taken;
     for (uint32_t i = 0; i < frame->graph->instruction_count; i++)
-        if (is_of_frame(&copy[i]))
+        if (is_of_frame(&copy[i])) {
+            forget_float(&copy[i], frame, i);
             name_access(&copy[i], frame);
-        else if (frame->uses_pointer)
+        } else if (frame->uses_pointer)
             place_pointer(&copy[i]);
 }
 
@@ -290,27 +334,28 @@ struct wsdbg_error *walk_stack_follow(const struct wsdbg_graph *graph, struct ws
 
 bool walk_stack_moves(const struct wsdbg_instruction *instruction)
 {
-    return is_of_frame(instruction) && instruction->sources[0].kind == WSDBG_OPERAND_REGISTER &&
-           instruction->destination_count == 1;
+    return is_of_frame(instruction) && !walk_stack_is_generic(instruction) &&
+           instruction->sources[0].kind == WSDBG_OPERAND_REGISTER && instruction->destination_count == 1;
 }
 
 bool walk_stack_picks(const struct wsdbg_instruction *instruction)
 {
-    return instruction->operation == WSDBG_OP_LDL && instruction->sources[0].kind == WSDBG_OPERAND_MEMORY &&
-           instruction->source_count > 1;
+    return (instruction->operation == WSDBG_OP_LDL ||
+            (instruction->operation == WSDBG_OP_LD && walk_stack_is_generic(instruction))) &&
+           instruction->sources[0].kind == WSDBG_OPERAND_MEMORY && instruction->source_count > 1;
 }
 
 bool walk_stack_puts(const struct wsdbg_instruction *instruction)
 {
-    return instruction->operation == WSDBG_OP_STL && instruction->sources[0].kind == WSDBG_OPERAND_MEMORY &&
-           instruction->destination_count;
+    return (instruction->operation == WSDBG_OP_STL || walk_stack_is_generic(instruction)) && is_store(instruction) &&
+           instruction->sources[0].kind == WSDBG_OPERAND_MEMORY && instruction->destination_count;
 }
 
 struct walk_stack_words walk_stack_words_of(const struct wsdbg_instruction *access)
 {
-    const bool is_store = access->operation == WSDBG_OP_STL, has_pointer = wsdbg_is_machine_code(access);
-    const struct wsdbg_operand *spans = is_store ? access->destinations : &access->sources[1];
-    const unsigned count = is_store ? access->destination_count : access->source_count - 1u - has_pointer;
+    const bool stores = is_store(access), has_pointer = wsdbg_is_machine_code(access);
+    const struct wsdbg_operand *spans = stores ? access->destinations : &access->sources[1];
+    const unsigned count = stores ? access->destination_count : access->source_count - 1u - has_pointer;
     struct walk_stack_words words = {.origin = has_pointer ? FIRST_NUMBER : WALK_LOCAL_FIRST,
                                      .first = count ? spans[0].number : 0,
                                      .pointer = has_pointer ? &access->sources[access->source_count - 1] : NULL};

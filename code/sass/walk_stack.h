@@ -9,6 +9,12 @@
 
 #include "sass/flow.h"
 
+/* No walk needs to know where local memory lies; with some place for it, addresses in it are numbers. */
+enum { WALK_STACK_POINTER_AT_START = 1 << 20 };
+/* In joined code (joined.h): the high word of generic addresses of local memory, and the low one is the local address.
+ * No memory has such an address. */
+#define WALK_STACK_WINDOW_HIGH INT64_C(0xfff00000)
+
 /* Copies the instructions of the graph.  In the copy, loads and stores of whole words of the stack frame, at a constant
  * place, name general registers from number 256 on instead, one for each word: both have one source and one destination
  * then, of as many registers as they move.  Other loads and stores keep their address: those of less than a word, and
@@ -26,6 +32,11 @@ bool walk_stack_picks(const struct wsdbg_instruction *instruction);
 /* Whether it is such a store.  What it stores are the sources behind its address: one in machine code, in code that
  * comes from PTX all but the last. */
 bool walk_stack_puts(const struct wsdbg_instruction *instruction);
+
+/* Whether an access with an address is by a generic one, which need not be of local memory
+ * (wsdbg_instruction.local_words).
+ */
+bool walk_stack_is_generic(const struct wsdbg_instruction *access);
 
 /* The words that a load or store with an address may concern: `count` registers in a row. */
 struct walk_stack_words {

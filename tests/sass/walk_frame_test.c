@@ -3,6 +3,8 @@
  */
 #include "walk_code.h"
 
+#include "sass/walk_stack.h"
+
 /* clang-format off */
 #define OF(...) .words = {1, 0}, __VA_ARGS__ /* machine code */
 #define STORE(bytes, address, offset, reg) \
@@ -212,6 +214,45 @@ static void test_a_frame_whose_address_goes_elsewhere_is_not_followed(void **sta
     (void)state;
 }
 
+/* In joined code a load or store by a generic address may be to the frame, here of 4 words. */
+static void test_a_generic_address_may_be_of_the_frame(void **state)
+{
+#define GENERIC(name, ...)                                                       \
+    {                                                                            \
+        OF(OP(name), UNGUARDED, __VA_ARGS__, .width_bytes = 4, .local_words = 4) \
+    }
+#define GENERIC_STORE(pair, reg) GENERIC(ST, FROM(PAIR_AT(pair), R(reg)))
+#define GENERIC_LOAD(reg, pair) GENERIC(LD, TO(R(reg)), FROM(PAIR_AT(pair)))
+/* R6, R7: the address of byte n of the frame, or one of other memory. */
+#define OF_FRAME(n)                              \
+    {SET(6, WALK_STACK_POINTER_AT_START + (n))}, \
+    {                                            \
+        SET(7, WALK_STACK_WINDOW_HIGH)           \
+    }
+#define ELSEWHERE                          \
+    {SET(6, WALK_STACK_POINTER_AT_START)}, \
+    {                                      \
+        SET(7, 0x7f12)                     \
+    }
+#define BEGIN                                                                                    \
+    {OF(OP(LDC), UNGUARDED, TO(R(STACK)), FROM(CONSTANT(0x28)), .width_bytes = 4)}, {SET(2, 3)}, \
+        STORE(4, STACK, 8, 2),                                                                   \
+    {                                                                                            \
+        SET(2, 7)                                                                                \
+    }
+    static const struct row rows[] = {
+        {"a load", {BEGIN, OF_FRAME(8), GENERIC_LOAD(4, 6), ARRIVE_R4}, 3},
+        {"a store", {BEGIN, OF_FRAME(8), GENERIC_STORE(6, 2), LOAD(4, 4, STACK, 8), ARRIVE_R4}, 7},
+        {"a store to other memory", {BEGIN, ELSEWHERE, GENERIC_STORE(6, 2), LOAD(4, 4, STACK, 8), ARRIVE_R4}, 3},
+        {"a load from other memory", {BEGIN, ELSEWHERE, GENERIC_LOAD(4, 6), ARRIVE_R4}, UNKNOWN},
+        {"a store that goes nobody knows where",
+         {BEGIN, {LOAD_GLOBAL(6, 30)}, GENERIC_STORE(6, 2), LOAD(4, 4, STACK, 8), ARRIVE_R4},
+         UNKNOWN},
+    };
+    EXPECT(rows);
+    (void)state;
+}
+
 /* The kernel keeps the parity of each stage in a byte, and flips it: bool phase[2], the stage is the round modulo 2. */
 static void test_parities_in_an_array_of_bytes_are_known(void **state)
 {
@@ -250,6 +291,7 @@ int main(void)
         cmocka_unit_test(test_bytes_of_the_stack_frame_are_followed),
         cmocka_unit_test(test_what_a_store_may_have_changed_is_not_known),
         cmocka_unit_test(test_a_frame_whose_address_goes_elsewhere_is_not_followed),
+        cmocka_unit_test(test_a_generic_address_may_be_of_the_frame),
         cmocka_unit_test(test_parities_in_an_array_of_bytes_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
