@@ -137,6 +137,10 @@ static void registers_and_memory_are_read_as_far_as_they_go(void **state)
     assert_true(known && bytes[1] == 0x11);
     rig_ok(machine->ops->shared(machine, 1, FAKE_DEBUG_SHARED_BYTES - 8, bytes, sizeof bytes, &known));
     assert_false(known);
+    rig_ok(machine->ops->local(machine, 1, 7, FAKE_DEBUG_LOCAL + 0x10, bytes, 8, &known));
+    assert_true(known && bytes[0] == 0x17);
+    rig_ok(machine->ops->local(machine, 1, 7, FAKE_DEBUG_LOCAL - 4, bytes, 8, &known));
+    assert_false(known);
     rig_ok(machine->ops->constant(machine, 0, 0, 0x210, bytes, 8, &known));
     assert_true(known && bytes[0] == 0x10);
     rig_ok(machine->ops->constant(machine, 0, 0, FAKE_DEBUG_BANK_BYTES - 4, bytes, 8, &known));

@@ -407,6 +407,36 @@ static void test_a_recorder_keeps_what_passes(void **state)
     synthetic_destroy(from);
 }
 
+/* Of a lane's stack frame only the words that were asked for are there. */
+static void test_words_of_local_memory_are_kept(void **state)
+{
+    enum { WARP = 3, LANE = 2, AT = 0xfff5a8 };
+    struct synthetic *from = synthetic_create(&small);
+    const uint32_t written[2] = {0x1234, 0x7f12};
+    uint32_t read[2];
+    bool known;
+    assert_null(wsdbg_reads_add(
+        &from->reads,
+        (struct wsdbg_machine_read){
+            .kind = WSDBG_READ_LOCAL, .subject = WARP, .part = LANE, .first = AT, .byte_count = sizeof written},
+        written));
+    struct wsdbg_machine_reads reads = {0};
+    struct wsdbg_machine *machine;
+    assert_null(wsdbg_machine_recorder(written_and_read(from, &core_row_bytes_580), &reads, &machine));
+    assert_null(machine->ops->local(machine, WARP, LANE, AT, read, sizeof read, &known));
+    assert_true(known);
+    assert_memory_equal(read, written, sizeof written);
+    assert_null(machine->ops->local(machine, WARP, LANE, AT + 8, read, 4, &known));
+    assert_false(known);
+    assert_null(machine->ops->local(machine, WARP, LANE + 1, AT, read, 4, &known));
+    assert_false(known);
+    assert_int_equal(reads.count, 1);
+    close_machine(machine);
+    wsdbg_reads_deinit(&reads);
+    synthetic_destroy(from);
+    (void)state;
+}
+
 static void test_no_file_is_overwritten(void **state)
 {
     (void)state;
@@ -474,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_a_dump_without_a_running_kernel_says_so),
         cmocka_unit_test(test_warps_are_ordered_by_their_threads),
         cmocka_unit_test(test_a_recorder_keeps_what_passes),
+        cmocka_unit_test(test_words_of_local_memory_are_kept),
         cmocka_unit_test(test_no_file_is_overwritten),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

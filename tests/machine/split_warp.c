@@ -390,8 +390,13 @@ static void add_cta(struct split *split, uint64_t entry, uint32_t cta)
 
 static void add_rows(struct split *split, uint64_t entry, size_t image_bytes)
 {
-    static const struct wsdbg_machine_ops ops = {registers, uniform_registers, predicates, shared,
-                                                 global,    machine_constant,  NULL,       close_machine};
+    static const struct wsdbg_machine_ops ops = {.registers = registers,
+                                                 .uniform_registers = uniform_registers,
+                                                 .predicates = predicates,
+                                                 .shared = shared,
+                                                 .global = global,
+                                                 .constant = machine_constant,
+                                                 .close = close_machine};
     struct wsdbg_machine *machine = &split->machine;
     *machine = (struct wsdbg_machine){.ops = &ops, .source = "core", .device_count = 1, .context_count = 1};
     machine->devices = calloc(1, sizeof *machine->devices);

@@ -123,6 +123,9 @@ _Static_assert(sizeof(struct wsdbg_debug_resources) == 8, "resources layout");
       (uint32_t device, uint32_t sm, uint32_t warp, uint64_t address, void *out, uint32_t byte_count))              \
     X(readSharedMemory, 144,                                                                                        \
       (uint32_t device, uint32_t sm, uint32_t warp, uint64_t address, void *out, uint32_t byte_count))              \
+    X(readLocalMemory, 152,                                                                                         \
+      (uint32_t device, uint32_t sm, uint32_t warp, uint32_t lane, uint64_t address, void *out,                     \
+       uint32_t byte_count))                                                                                        \
     X(getNumDevices, 280, (uint32_t * count))                                                                       \
     X(getNumSMs, 288, (uint32_t device, uint32_t * count))                                                          \
     X(getNumWarps, 296, (uint32_t device, uint32_t * count))                                                        \

@@ -34,6 +34,7 @@ static const char *const step_names[WSDBG_INSPECT_STEPS] = {
     [WSDBG_INSPECT_UNIFORM] = "read uniform registers",
     [WSDBG_INSPECT_PREDICATES] = "read predicates",
     [WSDBG_INSPECT_SHARED] = "read shared memory",
+    [WSDBG_INSPECT_LOCAL] = "read local memory",
     [WSDBG_INSPECT_GLOBAL] = "read global memory",
     [WSDBG_INSPECT_CONSTANT] = "read constants",
     [WSDBG_INSPECT_RESUME] = "resume",

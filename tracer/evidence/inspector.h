@@ -26,8 +26,9 @@ enum wsdbg_inspector_step {
     WSDBG_INSPECT_CONSTANT,   /* device, sm, warp, offset, byte count, bank, grid id */
     WSDBG_INSPECT_RESUME,
     WSDBG_INSPECT_DETACH,
-    WSDBG_INSPECT_STAY, /* as ATTACH while the GPU is idle; the program's calls then go on between looks */
-    WSDBG_INSPECT_OPEN, /* loads the driver's library, which ATTACH and STAY do otherwise */
+    WSDBG_INSPECT_STAY,  /* as ATTACH while the GPU is idle; the program's calls then go on between looks */
+    WSDBG_INSPECT_OPEN,  /* loads the driver's library, which ATTACH and STAY do otherwise */
+    WSDBG_INSPECT_LOCAL, /* device, sm, warp, address, byte count, lane; value 0: bytes that came */
     WSDBG_INSPECT_STEPS
 };
 

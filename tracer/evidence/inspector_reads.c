@@ -401,6 +401,10 @@ void wsdbg_inspect_read(struct wsdbg_inspection *in, const struct wsdbg_inspecto
         came = in->api.readSharedMemory((uint32_t)a[0], (uint32_t)a[1], (uint32_t)a[2], a[3], in->area->read,
                                         byte_count) == WSDBG_DEBUG_OK;
         break;
+    case WSDBG_INSPECT_LOCAL:
+        came = in->api.readLocalMemory((uint32_t)a[0], (uint32_t)a[1], (uint32_t)a[2], (uint32_t)a[5], a[3],
+                                       in->area->read, byte_count) == WSDBG_DEBUG_OK;
+        break;
     case WSDBG_INSPECT_GLOBAL:
         came = in->api.readGlobalMemory(a[3], in->area->read, byte_count) == WSDBG_DEBUG_OK;
         break;

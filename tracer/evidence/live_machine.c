@@ -138,6 +138,18 @@ static struct wsdbg_error *read_shared(struct wsdbg_machine *machine, uint32_t c
                       byte_count, known);
 }
 
+static struct wsdbg_error *read_local(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t address,
+                                      void *out, uint32_t byte_count, bool *known)
+{
+    const struct wsdbg_live_place *place = place_of(machine, warp);
+    *known = false;
+    if (place == &nowhere)
+        return NULL;
+    return read_bytes(machine, WSDBG_INSPECT_LOCAL,
+                      (uint64_t[WSDBG_INSPECTOR_ARGUMENTS]){place->device, place->sm, place->slot, address, 0, lane},
+                      out, byte_count, known);
+}
+
 /* The driver takes a global address alone, constants' too: where several devices have code what it reads could be
  * another one's, and is not believed. */
 static bool is_ambiguous(struct wsdbg_machine *machine)
@@ -195,6 +207,7 @@ static const struct wsdbg_machine_ops live_ops = {
     .shared = read_shared,
     .global = read_global,
     .constant = read_constant,
+    .local = read_local,
     .close = close_machine,
 };
 

@@ -122,6 +122,18 @@ static struct wsdbg_error *shared(struct wsdbg_machine *machine, uint32_t cta, u
     return error;
 }
 
+static struct wsdbg_error *local(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t address,
+                                 void *out, uint32_t byte_count, bool *known)
+{
+    struct core_place place;
+    size_t got = 0;
+    struct wsdbg_error *error = lane_place(core_of(machine), warp, lane, &place)
+                                    ? read_of(core_of(machine), CORE_LOCAL, place, address, out, byte_count, &got)
+                                    : NULL;
+    *known = !error && got == byte_count;
+    return error;
+}
+
 static struct wsdbg_error *read_global(const struct core_machine *core, uint64_t address, void *out, size_t byte_count,
                                        bool *known)
 {
@@ -217,4 +229,5 @@ const struct wsdbg_machine_ops core_machine_ops = {.registers = registers,
                                                    .shared = shared,
                                                    .global = global,
                                                    .constant = constant,
+                                                   .local = local,
                                                    .close = close_core};

@@ -20,6 +20,7 @@
 enum core_section_kind {
     CORE_MANAGED = 1,         /* of no row (driver 580); sh_addr: where it begins */
     CORE_GLOBAL = 2,          /* the same; constant banks, too */
+    CORE_LOCAL = 3,           /* of a lane; sh_addr: the address at which it begins */
     CORE_SHARED = 4,          /* of a CTA */
     CORE_REGISTERS = 5,       /* of a lane: u32 each */
     CORE_RELOCATED_IMAGE = 7, /* of a module: its ELF file with GPU addresses */

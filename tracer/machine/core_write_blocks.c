@@ -133,6 +133,11 @@ static struct wsdbg_error *write_piece(struct core_writer *writer, const struct 
         section.name = ".cudbg.shared";
         section.owner = writer->ctas[head->subject];
         break;
+    case WSDBG_READ_LOCAL:
+        section.kind = CORE_LOCAL;
+        section.name = ".cudbg.local";
+        section.owner = lane_place(writer, head->subject, head->part);
+        break;
     case WSDBG_READ_GLOBAL:
     case WSDBG_READ_CONSTANT:
         section.kind = CORE_GLOBAL;

@@ -134,6 +134,10 @@ struct wsdbg_machine_ops {
                                   uint32_t byte_count, bool *known);
     struct wsdbg_error *(*global)(struct wsdbg_machine *machine, uint32_t context, uint64_t address, void *out,
                                   uint32_t byte_count, bool *known);
+    /* `address`: as the thread's loads of local memory name it, and its stack pointer.  NULL = the source keeps none.
+     */
+    struct wsdbg_error *(*local)(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t address,
+                                 void *out, uint32_t byte_count, bool *known);
     /* c[bank][offset]: of the grid; bank 0 holds its parameters. */
     struct wsdbg_error *(*constant)(struct wsdbg_machine *machine, uint32_t grid, unsigned bank, uint32_t offset,
                                     void *out, uint32_t byte_count, bool *known);

@@ -96,6 +96,20 @@ static struct wsdbg_error *global(struct wsdbg_machine *machine, uint32_t contex
     return error || !*known ? error : wsdbg_reads_add(recorder->reads, read, out);
 }
 
+static struct wsdbg_error *local(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t address,
+                                 void *out, uint32_t byte_count, bool *known)
+{
+    struct recorder *recorder = recorder_of(machine);
+    *known = false;
+    if (!recorder->inner->ops->local)
+        return NULL;
+    struct wsdbg_error *error =
+        recorder->inner->ops->local(recorder->inner, warp, lane, address, out, byte_count, known);
+    const struct wsdbg_machine_read read = {
+        .kind = WSDBG_READ_LOCAL, .subject = warp, .part = lane, .first = address, .byte_count = byte_count};
+    return error || !*known ? error : wsdbg_reads_add(recorder->reads, read, out);
+}
+
 static struct wsdbg_error *constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank, uint32_t offset,
                                     void *out, uint32_t byte_count, bool *known)
 {
@@ -136,6 +150,7 @@ static const struct wsdbg_machine_ops recorder_ops = {.registers = registers,
                                                       .shared = shared,
                                                       .global = global,
                                                       .constant = constant,
+                                                      .local = local,
                                                       .found = found,
                                                       .close = close_both};
 

@@ -13,7 +13,8 @@ enum wsdbg_read_kind {
     WSDBG_READ_PREDICATES, /* of a warp; part: lane; a u32 mask, first: 0 */
     WSDBG_READ_SHARED,     /* of a CTA; first: offset in its shared memory */
     WSDBG_READ_GLOBAL,     /* of a context; first: GPU address */
-    WSDBG_READ_CONSTANT    /* of a grid; part: bank; first: offset */
+    WSDBG_READ_CONSTANT,   /* of a grid; part: bank; first: offset */
+    WSDBG_READ_LOCAL       /* of a warp; part: lane; first: address in its local memory */
 };
 
 struct wsdbg_machine_read {

@@ -359,6 +359,19 @@ static uint32_t debug_readSharedMemory(uint32_t device, uint32_t sm, uint32_t wa
     return 0;
 }
 
+/* What a lane has there also tells which lane it is. */
+static uint32_t debug_readLocalMemory(uint32_t device, uint32_t sm, uint32_t warp, uint32_t lane, uint64_t address,
+                                      void *out, uint32_t byte_count)
+{
+    ENTER("readLocalMemory");
+    NEED_SUSPENDED();
+    (void)device, (void)sm, (void)warp;
+    if (address < FAKE_DEBUG_LOCAL || address + byte_count > FAKE_DEBUG_LOCAL + FAKE_DEBUG_LOCAL_BYTES)
+        return WSDBG_DEBUG_INVALID_MEMORY_ACCESS;
+    put_addresses(address + lane, out, byte_count);
+    return 0;
+}
+
 static uint32_t debug_readParamMemory(uint32_t device, uint32_t sm, uint32_t warp, uint64_t address, void *out,
                                       uint32_t byte_count)
 {
