@@ -149,7 +149,7 @@ uint32_t wsdbg_loop_written(const struct wsdbg_loop *loop, uint32_t at, const st
 static bool keeps_span(struct trail *trail, uint32_t at, const struct span *span)
 {
     const struct wsdbg_loop *loop = trail->loop;
-    struct wsdbg_operand operand = {.kind = span->kind, .number = (uint8_t)span->first, .registers = 1};
+    struct wsdbg_operand operand = {.kind = span->kind, .number = (uint16_t)span->first, .registers = 1};
     for (unsigned n = 0; n < span->count; n++, operand.number++) {
         const uint32_t before = wsdbg_loop_written(loop, at, &operand);
         if (before != WSDBG_NO_INSTRUCTION ? !writes_the_same(trail, before) : wsdbg_loop_writes(loop, &operand))
@@ -179,7 +179,7 @@ bool wsdbg_loop_settles(const struct wsdbg_loop *loop, uint32_t instruction, con
 
 /* Registers whose value comes from one load. */
 struct flow {
-    uint64_t general[4], uniform, predicates, uniform_predicates;
+    uint64_t general[8], uniform, predicates, uniform_predicates;
     bool shared, changed;
     uint32_t origin; /* the instruction that the value comes from */
 };
@@ -188,7 +188,7 @@ static uint64_t *bits_of(struct flow *flow, uint8_t kind, unsigned number)
 {
     switch (kind) {
     case WSDBG_OPERAND_REGISTER:
-        return &flow->general[number / 64 % 4];
+        return &flow->general[number / 64 % 8];
     case WSDBG_OPERAND_UNIFORM:
         return &flow->uniform;
     case WSDBG_OPERAND_PREDICATE:
@@ -306,7 +306,7 @@ static bool carries_at(const struct wsdbg_loop *loop, struct flow *flow, uint32_
     for (unsigned s = 0; s < 2; s++)
         for (unsigned n = 0; n < spans[s].count; n++) {
             const struct wsdbg_operand one = {
-                .kind = spans[s].kind, .number = (uint8_t)(spans[s].first + n), .registers = 1};
+                .kind = spans[s].kind, .number = (uint16_t)(spans[s].first + n), .registers = 1};
             if (register_carries_at(loop, flow, at, &one, depth))
                 return true;
         }
@@ -402,7 +402,7 @@ static bool carry_in_block(struct flow *flow, const struct wsdbg_loop *loop, uin
 
 bool wsdbg_loop_ends_by_register(const struct wsdbg_loop *loop, uint32_t load, unsigned number)
 {
-    const struct wsdbg_operand operand = {.kind = WSDBG_OPERAND_REGISTER, .number = (uint8_t)number, .registers = 1};
+    const struct wsdbg_operand operand = {.kind = WSDBG_OPERAND_REGISTER, .number = (uint16_t)number, .registers = 1};
     struct flow flow = {.origin = load};
     if (number >= WSDBG_RZ)
         return false;
