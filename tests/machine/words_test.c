@@ -73,11 +73,39 @@ static void few_reads_do(void **state)
     }
 }
 
+/* As a file does whose writer asked for one word in three. */
+static struct wsdbg_error *read_one_in_three(struct wsdbg_machine *base, uint32_t cta, uint32_t address, void *out,
+                                             uint32_t byte_count, bool *known)
+{
+    (void)base, (void)cta;
+    const uint64_t word = word_at(address);
+    *known = byte_count == sizeof word && (address - FIRST) / WORD_BYTES % 3 == 0;
+    if (*known)
+        memcpy(out, &word, sizeof word);
+    return NULL;
+}
+
+static void a_file_may_hold_single_words(void **state)
+{
+    static const struct wsdbg_machine_ops pieces = {.shared = read_one_in_three};
+    struct wsdbg_machine machine = {.ops = &pieces, .source = "core"};
+    struct wsdbg_words words = {0};
+    assert_null(wsdbg_words_read(&words, &machine, 0, (struct wsdbg_span){FIRST, WSDBG_SPAN_BYTES_MAX}));
+    assert_int_equal(words.count, WORDS);
+    for (uint32_t i = 0; i < WORDS; i++) {
+        assert_int_equal(words.rows[i].known, i % 3 == 0);
+        assert_int_equal(words.rows[i].value, i % 3 == 0 ? word_at(FIRST + i * WORD_BYTES) : 0);
+    }
+    free(words.rows);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_before_the_end_of_memory_are_read),
         cmocka_unit_test(few_reads_do),
+        cmocka_unit_test(a_file_may_hold_single_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

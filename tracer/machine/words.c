@@ -86,6 +86,13 @@ static struct wsdbg_error *read_prefix(struct wsdbg_machine *machine, uint32_t c
     return error;
 }
 
+/* A file may hold some words of a span, where who wrote it asked for others.  Of a live GPU each read would be an order
+ * to its driver. */
+static bool holds_single_words(const struct wsdbg_machine *machine)
+{
+    return machine->source && strcmp(machine->source, "core") == 0;
+}
+
 struct wsdbg_error *wsdbg_words_read(struct wsdbg_words *words, struct wsdbg_machine *machine, uint32_t cta,
                                      struct wsdbg_span span)
 {
@@ -99,8 +106,11 @@ struct wsdbg_error *wsdbg_words_read(struct wsdbg_words *words, struct wsdbg_mac
         span.byte_count = sizeof bytes;
     struct wsdbg_error *error = read_prefix(machine, cta, span, bytes, &readable);
     for (uint32_t i = 0; !error && i < span.byte_count / WORD_BYTES; i++) {
-        const bool known = i < readable;
-        error = add(words, (struct wsdbg_word){span.first + i * WORD_BYTES, known, known ? bytes[i] : 0});
+        struct wsdbg_word word = {span.first + i * WORD_BYTES, i < readable, i < readable ? bytes[i] : 0};
+        if (!word.known && holds_single_words(machine))
+            error = machine->ops->shared(machine, cta, word.offset, &word.value, WORD_BYTES, &word.known);
+        if (!error)
+            error = add(words, word);
     }
     return error;
 }
