@@ -13,9 +13,8 @@
 static uint32_t row_of(struct wsdbg_look_tables *tables, const char *name, uint32_t module)
 {
     const struct wsdbg_cubin_function cubin = {.name = name, .registers = WSDBG_UNKNOWN_COUNT};
-    const struct wsdbg_code_function function = {.cubin = &cubin};
     uint32_t row = WSDBG_NONE;
-    assert_null(wsdbg_look_function(tables, &function, module, &row));
+    assert_null(wsdbg_look_function(tables, &cubin, module, &row));
     return row;
 }
 

@@ -35,7 +35,10 @@ void wsdbg_code_free_kernel(struct wsdbg_code_kernel *kernel)
 static void clear_module(struct wsdbg_code_module *module)
 {
     for (size_t i = 0; i < module->function_count; i++)
-        wsdbg_graph_destroy(module->functions[i].graph);
+        if (module->functions[i].joined)
+            wsdbg_joined_destroy(module->functions[i].joined);
+        else
+            wsdbg_graph_destroy(module->functions[i].graph);
     free(module->functions);
     wsdbg_lines_close(module->lines);
     wsdbg_cubin_close(module->cubin);
@@ -194,6 +197,36 @@ static struct wsdbg_code_function *function_at(struct wsdbg_code_module *module,
     return NULL;
 }
 
+static const struct wsdbg_cubin_function *function_that_begins(void *module, uint64_t address)
+{
+    const struct wsdbg_code_function *function = function_at(module, address);
+    return function && function->cubin->address == address ? function->cubin : NULL;
+}
+
+/* A kernel is joined with the functions that it calls. */
+static struct wsdbg_error *make_graph(struct wsdbg_code_module *record, struct wsdbg_code_function *function)
+{
+    const struct wsdbg_joined_module module = {record, function_that_begins};
+    if (record->ptx)
+        return wsdbg_ptx_code_graph(record->ptx, function->cubin, &function->graph);
+    struct wsdbg_error *error =
+        function->cubin->is_kernel ? wsdbg_joined_create(function->cubin, &module, &function->joined) : NULL;
+    if (error || function->joined) {
+        function->graph = error ? NULL : function->joined->graph;
+        return error;
+    }
+    return wsdbg_graph_create_of_function(function->cubin, &function->graph);
+}
+
+/* The instruction of the graph that an instruction of the function itself is. */
+static bool place_of_own(const struct wsdbg_code_function *function, uint32_t *number)
+{
+    if (!function->joined)
+        return *number < wsdbg_graph_instruction_count(function->graph);
+    const uint32_t own = *number;
+    return wsdbg_joined_places(function->joined, function->cubin, own, number, 1) > 0;
+}
+
 static struct wsdbg_error *place_in(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module,
                                     uint64_t pc, struct wsdbg_code_place *out)
 {
@@ -204,12 +237,11 @@ static struct wsdbg_error *place_in(struct wsdbg_code *code, const struct wsdbg_
         return error;
     const bool is_decoded = record->ptx || record->architecture == WSDBG_SASS_ARCHITECTURE;
     if (!function->graph && is_decoded)
-        error = record->ptx ? wsdbg_ptx_code_graph(record->ptx, function->cubin, &function->graph)
-                            : wsdbg_graph_create_of_function(function->cubin, &function->graph);
+        error = make_graph(record, function);
     if (error)
         return error;
-    const uint32_t number = (uint32_t)((pc - function->cubin->address) / WSDBG_INSTRUCTION_BYTES);
-    if (!is_decoded || number < wsdbg_graph_instruction_count(function->graph))
+    uint32_t number = (uint32_t)((pc - function->cubin->address) / WSDBG_INSTRUCTION_BYTES);
+    if (!is_decoded || place_of_own(function, &number))
         *out = (struct wsdbg_code_place){.function = function, .instruction = number};
     return NULL;
 }
@@ -286,6 +318,35 @@ struct wsdbg_image wsdbg_code_tables(const struct wsdbg_code_function *function)
     return tables;
 }
 
+/* ---- where an instruction is in its function ---- */
+
+const struct wsdbg_cubin_function *wsdbg_code_origin(const struct wsdbg_code_place *place, uint32_t *number)
+{
+    const struct wsdbg_joined *joined = place->function->joined;
+    *number = place->instruction;
+    if (!joined)
+        return place->function->cubin;
+    const struct wsdbg_joined_origin *origin = &joined->origins[place->instruction];
+    *number = origin->instruction;
+    return joined->copies[origin->copy].function;
+}
+
+/* The lines of an instruction, and behind them those of the calls that lead to its copy. */
+static size_t lines_of_copies(const struct wsdbg_lines *lines, const struct wsdbg_code_place *place,
+                              struct wsdbg_line *out, size_t most)
+{
+    const struct wsdbg_joined *joined = place->function->joined;
+    struct wsdbg_joined_origin at = joined->origins[place->instruction];
+    size_t count = 0;
+    while (at.copy != WSDBG_GRAPH_NONE && count < most) {
+        const struct wsdbg_joined_copy *copy = &joined->copies[at.copy];
+        const uint64_t offset = (uint64_t)at.instruction * WSDBG_INSTRUCTION_BYTES;
+        count += wsdbg_lines_find(lines, copy->function, offset, out + count, most - count);
+        at = (struct wsdbg_joined_origin){copy->caller, copy->call};
+    }
+    return count;
+}
+
 size_t wsdbg_code_lines(const struct wsdbg_code_place *place, struct wsdbg_line *out, size_t most)
 {
     struct wsdbg_code_module *module = place->function->module;
@@ -296,6 +357,8 @@ size_t wsdbg_code_lines(const struct wsdbg_code_place *place, struct wsdbg_line 
         wsdbg_error_destroy(wsdbg_lines_open(&(struct wsdbg_image){module->bytes, module->byte_count}, &module->lines));
     }
     const uint64_t offset = (uint64_t)place->instruction * WSDBG_INSTRUCTION_BYTES;
+    if (module->lines && place->function->joined)
+        return lines_of_copies(module->lines, place, out, most);
     return module->lines ? wsdbg_lines_find(module->lines, place->function->cubin, offset, out, most) : 0;
 }
 
@@ -305,13 +368,22 @@ void wsdbg_code_text(const struct wsdbg_code_place *place, uint64_t address, cha
     out[0] = '\0';
     if (!wsdbg_code_is_decoded(place))
         return;
-    if (ptx)
+    if (ptx) {
         wsdbg_ptx_code_text(ptx, place->function->cubin, place->instruction, out);
-    else
+    } else if (place->function->joined) {
+        uint32_t number;
+        struct wsdbg_instruction instruction;
+        const struct wsdbg_cubin_function *function = wsdbg_code_origin(place, &number);
+        wsdbg_decode(function->code.bytes + (size_t)number * WSDBG_INSTRUCTION_BYTES, &instruction);
+        wsdbg_instruction_text(&instruction, address, out);
+    } else {
         wsdbg_instruction_text(wsdbg_graph_instruction(place->function->graph, place->instruction), address, out);
+    }
 }
 
 uint64_t wsdbg_code_address(const struct wsdbg_code_place *place)
 {
-    return place->function->cubin->address + (uint64_t)place->instruction * WSDBG_INSTRUCTION_BYTES;
+    uint32_t number;
+    const struct wsdbg_cubin_function *function = wsdbg_code_origin(place, &number);
+    return function->address + (uint64_t)number * WSDBG_INSTRUCTION_BYTES;
 }

@@ -10,6 +10,7 @@
 #include "machine/interpret.h"
 #include "sass/access.h"
 #include "sass/families.h"
+#include "sass/joined.h"
 #include "sass/lines.h"
 
 struct wsdbg_code_module;
@@ -17,7 +18,8 @@ struct wsdbg_code_module;
 struct wsdbg_code_function {
     struct wsdbg_code_module *module;
     const struct wsdbg_cubin_function *cubin; /* its address is not 0 */
-    struct wsdbg_graph *graph;                /* NULL = not made yet, or code of an architecture that is not decoded */
+    struct wsdbg_graph *graph;   /* NULL = not made yet, or code of an architecture that is not decoded; of `joined` */
+    struct wsdbg_joined *joined; /* with a copy of each function that it calls; NULL = it calls none that is known */
 };
 
 /* What a warp that stands at an instruction of its kernel must have executed, may have, and still can: for each of the
@@ -61,6 +63,7 @@ struct wsdbg_code_kernel {
     size_t variable_count;
 };
 
+/* An instruction of a function's graph.  If the graph has copies of other functions, it may be one of a copy. */
 struct wsdbg_code_place {
     const struct wsdbg_code_function *function; /* NULL = not known */
     uint32_t instruction;
@@ -113,5 +116,7 @@ size_t wsdbg_code_lines(const struct wsdbg_code_place *place, struct wsdbg_line 
 /* The instruction there as one at `address`, which counts for targets of branches; "" where it is not decoded. */
 void wsdbg_code_text(const struct wsdbg_code_place *place, uint64_t address, char out[WSDBG_INSTRUCTION_TEXT_BYTES]);
 uint64_t wsdbg_code_address(const struct wsdbg_code_place *place);
+/* The function that an instruction is of, which may be one that the place's function calls, and its number there. */
+const struct wsdbg_cubin_function *wsdbg_code_origin(const struct wsdbg_code_place *place, uint32_t *number);
 
 #endif

@@ -68,6 +68,8 @@ static struct wsdbg_error *observe(struct steps *steps, struct wsdbg_look *look)
     if (!error)
         error = wsdbg_look_reads(source, &steps->seen, steps->words, &steps->tables, &steps->operands);
     if (!error)
+        error = wsdbg_look_copies(source, &steps->operands, rows, &steps->seen);
+    if (!error)
         error = wsdbg_look_standing(source, &steps->seen, &steps->operands, rows, look->warps);
     if (!error)
         error = wsdbg_look_waited_words(source, &steps->seen, &steps->operands, rows, steps->words);

@@ -34,6 +34,7 @@ struct wsdbg_look_tables {
     struct wsdbg_look_site {
         uint64_t pc;
         uint32_t function, site; /* rows of the snapshot: the innermost level's */
+        uint32_t instruction;    /* of the graph: a function may have several copies there */
     } * sites;
     size_t site_count, site_capacity;
 };
@@ -42,7 +43,7 @@ struct wsdbg_look_tables {
 struct wsdbg_error *wsdbg_look_site(struct wsdbg_look_tables *tables, const struct wsdbg_code_place *place,
                                     uint32_t module, uint32_t *out);
 /* The row in snapshot.functions, likewise. */
-struct wsdbg_error *wsdbg_look_function(struct wsdbg_look_tables *tables, const struct wsdbg_code_function *function,
+struct wsdbg_error *wsdbg_look_function(struct wsdbg_look_tables *tables, const struct wsdbg_cubin_function *function,
                                         uint32_t module, uint32_t *out);
 
 /* ---- what was seen ---- */
@@ -74,6 +75,9 @@ struct wsdbg_look_part {
     struct wsdbg_code_place named;         /* of the PC; its instruction may not be decoded */
     struct wsdbg_code_place place;         /* the same if its instruction is decoded, else empty */
     struct wsdbg_wait_site site;
+    uint32_t copies;   /* of the function that it stands in, which it may be in; 0 and 1: the place is the only one */
+    uint32_t calls;    /* so many calls that led there are known: the copies differ only in those before */
+    bool was_asked;    /* the lane's stack frames were: they may be others in other lanes */
     bool may_time_out; /* it polls, and the clock may end that for these lanes */
     /* What executing its code told, where the code's shape did not: see spin.h. */
     struct {
@@ -123,6 +127,13 @@ struct wsdbg_error *wsdbg_look_word(const struct wsdbg_look_source *source, cons
                                     bool *known);
 /* The CTA (row of the snapshot) that an mbarrier address of a warp of `cta` names, WSDBG_NONE where it was not seen. */
 uint32_t wsdbg_look_target(const struct wsdbg_snapshot *rows, uint32_t cta, uint32_t address);
+/* If the part stands in a function that its kernel calls: the place becomes one of the kernel's graph, the first of
+ * part->copies ones. */
+struct wsdbg_error *wsdbg_look_first_copy(const struct wsdbg_code_kernel *kernel, struct wsdbg_look_part *part);
+/* The same, with the calls that the lane's stack frames tell; grid, warp: rows of the machine. */
+struct wsdbg_error *wsdbg_look_called_copy(const struct wsdbg_look_source *source,
+                                           const struct wsdbg_code_kernel *kernel, uint32_t grid, uint32_t warp,
+                                           struct wsdbg_look_part *part);
 /* Whether it takes registers to know what a part waits for. */
 bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part);
 /* CLOCK_MONOTONIC, for the limits on time. */
@@ -188,6 +199,11 @@ struct wsdbg_error *wsdbg_look_reads(const struct wsdbg_look_source *source, con
 struct wsdbg_error *wsdbg_look_waited_words(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                             const struct wsdbg_look_operands *operands,
                                             const struct wsdbg_snapshot *rows, struct wsdbg_words *words);
+
+/* Places and sites of parts that stand in one of several copies of a function. */
+struct wsdbg_error *wsdbg_look_copies(const struct wsdbg_look_source *source,
+                                      const struct wsdbg_look_operands *operands, const struct wsdbg_snapshot *rows,
+                                      struct wsdbg_look_seen *seen);
 
 /* wsdbg_loop_around, of a few loops kept: many warps stand in the same ones. */
 enum { WSDBG_RECENT_LOOPS = 8 };

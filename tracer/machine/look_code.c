@@ -45,7 +45,9 @@ static struct wsdbg_error *find_spots(const struct wsdbg_look_seen *seen, struct
             continue;
         const uint32_t module = s->grids[s->ctas[s->warps[s->parts[i].warp].cta].grid].module;
         spots[*count].place = *place;
-        struct wsdbg_error *error = wsdbg_look_function(tables, place->function, module, &spots[*count].row);
+        uint32_t number;
+        struct wsdbg_error *error =
+            wsdbg_look_function(tables, wsdbg_code_origin(place, &number), module, &spots[*count].row);
         if (error)
             return error;
         ++*count;

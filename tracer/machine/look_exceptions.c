@@ -61,6 +61,8 @@ static bool passed_since(const struct wsdbg_code_place *place, uint64_t pc, uint
     const uint64_t from = wsdbg_code_address(place);
     const uint64_t count = pc >= from ? (pc - from) / WSDBG_INSTRUCTION_BYTES : UINT64_MAX;
     *passed = (uint32_t)count;
+    if (place->function->joined) /* its instructions are not those of the function one for one */
+        return count == 0;
     return count <= block->first + block->count - place->instruction;
 }
 
@@ -301,8 +303,12 @@ static struct wsdbg_error *add(const struct exceptions *exceptions, uint32_t war
                                                   exceptions->seen->grids[grid - out->grids].machine, row->pc, &place);
     if (error || !place.function)
         return error;
-    error = wsdbg_look_site(exceptions->tables, &place, grid->module, &row->site);
-    return error || !row->exact || !wsdbg_code_is_decoded(&place) ? error : find_object(exceptions, &place, row);
+    struct wsdbg_look_part part = {.place = place, .named = place};
+    if (wsdbg_code_is_decoded(&place))
+        error = wsdbg_look_first_copy(exceptions->seen->grids[grid - out->grids].kernel, &part);
+    if (!error) /* of several copies each does the same, but which calls led there is not known */
+        error = wsdbg_look_site(exceptions->tables, part.copies == 1 ? &part.place : &place, grid->module, &row->site);
+    return error || !row->exact || !wsdbg_code_is_decoded(&place) ? error : find_object(exceptions, &part.place, row);
 }
 
 /* One row for the lanes of a warp with the same number; where that is the warp's, for all its lanes. */

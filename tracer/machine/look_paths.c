@@ -110,6 +110,7 @@ static uint32_t paths_of(const struct wsdbg_look_part *part, enum wsdbg_warp_sta
     return part->site.instruction;
 }
 
+/* None of a part that may stand in several copies of a function: ways lead on from each of them. */
 struct wsdbg_error *wsdbg_look_paths(const struct wsdbg_look_seen *seen, const struct wsdbg_snapshot *rows,
                                      uint32_t part, const struct wsdbg_paths **out)
 {
@@ -118,7 +119,7 @@ struct wsdbg_error *wsdbg_look_paths(const struct wsdbg_look_seen *seen, const s
     const uint32_t cta = rows->warps[rows->parts[part].warp].cta;
     struct wsdbg_code_kernel *kernel = seen->grids[rows->ctas[cta].grid].kernel;
     *out = NULL;
-    if (!kernel || beside->place.function != kernel->function)
+    if (!kernel || beside->place.function != kernel->function || beside->copies > 1)
         return NULL;
     const uint32_t instruction = paths_of(beside, state);
     const bool back = wsdbg_warp_state_waits(state);

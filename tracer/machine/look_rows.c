@@ -22,6 +22,7 @@ struct listing {
     struct wsdbg_snapshot *out;
     uint32_t recent[RECENT_PLACES]; /* parts, by their counters */
     struct wsdbg_look_spins spins;
+    uint64_t calls_until_ns; /* when no more stack frames are read */
 };
 
 static struct wsdbg_error *add_contexts(struct listing *listing)
@@ -138,7 +139,7 @@ static struct wsdbg_error *name_kernel(struct listing *listing, const struct wsd
     const struct wsdbg_code_function *function = beside->kernel ? beside->kernel->function : entry.function;
     if (error || !function)
         return error;
-    error = wsdbg_look_function(listing->tables, function, row->module, &row->function);
+    error = wsdbg_look_function(listing->tables, function->cubin, row->module, &row->function);
     if (!error && grid->registers.known)
         listing->out->functions[row->function].registers = grid->registers;
     return error;
@@ -281,6 +282,32 @@ static uint32_t context_of(const struct listing *listing, size_t part)
     return listing->out->grids[listing->out->ctas[cta].grid].context;
 }
 
+/* In which copy of a function two lanes stand may be different.  In warps of one index it is taken to be the same. */
+static bool stand_alike(const struct listing *listing, size_t part, size_t other)
+{
+    const struct wsdbg_warp_row *warps = listing->out->warps;
+    const uint32_t one = listing->out->parts[part].warp, two = listing->out->parts[other].warp;
+    return !listing->seen->parts[other].was_asked ||
+           (warps[one].warp == warps[two].warp &&
+            listing->out->ctas[warps[one].cta].grid == listing->out->ctas[warps[two].cta].grid);
+}
+
+/* The kernel's own place of a part that stands in a function which the kernel calls. */
+static struct wsdbg_error *find_copy(struct listing *listing, uint32_t grid, size_t part)
+{
+    struct wsdbg_look_part *row = &listing->seen->parts[part];
+    const struct wsdbg_look_grid *beside = &listing->seen->grids[grid];
+    const uint32_t warp = listing->seen->warps[listing->out->parts[part].warp].machine;
+    const struct wsdbg_look_part before = *row;
+    struct wsdbg_error *error = wsdbg_look_first_copy(beside->kernel, row);
+    row->was_asked = row->copies > 1;
+    if (error || !row->was_asked || wsdbg_look_now_ns() >= listing->calls_until_ns)
+        return error;
+    *row = before;
+    row->was_asked = true;
+    return wsdbg_look_called_copy(listing->source, beside->kernel, beside->machine, warp, row);
+}
+
 /* That of an earlier part where it has the same counter. */
 static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, size_t part)
 {
@@ -289,11 +316,16 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
     const size_t earlier = *recent;
     *recent = (uint32_t)part;
     if (earlier < part && listing->seen->parts[earlier].pc == row->pc && listing->seen->parts[earlier].wait == NULL &&
-        !listing->seen->parts[earlier].spin.is_found && context_of(listing, earlier) == context_of(listing, part)) {
-        row->named = listing->seen->parts[earlier].named;
-        row->place = listing->seen->parts[earlier].place;
-        row->site = listing->seen->parts[earlier].site;
-        row->spin.is_known_not_to = listing->seen->parts[earlier].spin.is_known_not_to;
+        !listing->seen->parts[earlier].spin.is_found && context_of(listing, earlier) == context_of(listing, part) &&
+        stand_alike(listing, part, earlier)) {
+        const struct wsdbg_look_part *other = &listing->seen->parts[earlier];
+        row->named = other->named;
+        row->place = other->place;
+        row->site = other->site;
+        row->copies = other->copies;
+        row->calls = other->calls;
+        row->was_asked = other->was_asked;
+        row->spin.is_known_not_to = other->spin.is_known_not_to;
         return NULL;
     }
     struct wsdbg_error *error = wsdbg_code_locate(listing->source->code, listing->machine,
@@ -301,6 +333,9 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
     if (error || !wsdbg_code_is_decoded(&row->named))
         return error;
     row->place = row->named;
+    error = find_copy(listing, grid, part);
+    if (error)
+        return error;
     return wsdbg_wait_site_find(row->place.function->graph, row->place.instruction, &row->site);
 }
 
@@ -334,8 +369,10 @@ static struct wsdbg_error *add_parts(struct listing *listing, uint32_t grid, uin
     for (size_t i = listing->out->warps[warp].part_first; !error && i < listing->out->part_count; i++) {
         error = locate(listing, grid, i);
         const struct wsdbg_look_part *part = &listing->seen->parts[i];
-        const uint64_t home =
-            part->place.function ? part->place.function->cubin->address + (uint64_t)part->site.home * 16 : part->pc;
+        const struct wsdbg_code_place at = {part->place.function, part->site.home};
+        uint64_t home = at.function ? wsdbg_code_address(&at) : part->pc;
+        if (part->copies) /* what a function waits for depends on who called it */
+            home = wsdbg_mix(home, at.instruction);
         for (uint32_t lanes = listing->out->parts[i].lanes; lanes; lanes &= lanes - 1)
             listing->seen->warps[warp].stands += wsdbg_mix(home, (uint64_t)__builtin_ctz(lanes) + 1);
     }
@@ -440,8 +477,12 @@ static struct wsdbg_error *add_ctas(struct listing *listing)
 struct wsdbg_error *wsdbg_look_rows(const struct wsdbg_look_source *source, struct wsdbg_look_tables *tables,
                                     struct wsdbg_look_seen *seen)
 {
-    struct listing listing = {
-        .source = source, .tables = tables, .seen = seen, .machine = source->machine, .out = tables->out};
+    struct listing listing = {.source = source,
+                              .tables = tables,
+                              .seen = seen,
+                              .machine = source->machine,
+                              .out = tables->out,
+                              .calls_until_ns = wsdbg_look_now_ns() + source->budget.states_ns / 2};
     struct wsdbg_error *error = add_contexts(&listing);
     if (!error)
         error = add_modules(&listing);

@@ -22,12 +22,12 @@ static bool is_named(const struct wsdbg_function *row, const char *name)
     return strncmp(row->name, name, sizeof row->name - 1) == 0;
 }
 
-struct wsdbg_error *wsdbg_look_function(struct wsdbg_look_tables *tables, const struct wsdbg_code_function *function,
+struct wsdbg_error *wsdbg_look_function(struct wsdbg_look_tables *tables, const struct wsdbg_cubin_function *function,
                                         uint32_t module, uint32_t *out)
 {
     struct wsdbg_snapshot *snapshot = tables->out;
     for (uint32_t i = 0; i < snapshot->function_count; i++)
-        if (snapshot->functions[i].module == module && is_named(&snapshot->functions[i], function->cubin->name)) {
+        if (snapshot->functions[i].module == module && is_named(&snapshot->functions[i], function->name)) {
             *out = i;
             return NULL;
         }
@@ -36,9 +36,9 @@ struct wsdbg_error *wsdbg_look_function(struct wsdbg_look_tables *tables, const 
         return &wsdbg_error_no_memory;
     struct wsdbg_function *row = &snapshot->functions[snapshot->function_count];
     *row = (struct wsdbg_function){.module = module};
-    copy_text(row->name, sizeof row->name, function->cubin->name);
-    if (function->cubin->registers != WSDBG_UNKNOWN_COUNT)
-        row->registers = wsdbg_known_u32((uint32_t)function->cubin->registers);
+    copy_text(row->name, sizeof row->name, function->name);
+    if (function->registers != WSDBG_UNKNOWN_COUNT)
+        row->registers = wsdbg_known_u32((uint32_t)function->registers);
     *out = (uint32_t)snapshot->function_count++;
     return NULL;
 }
@@ -80,14 +80,17 @@ struct wsdbg_error *wsdbg_look_site(struct wsdbg_look_tables *tables, const stru
     const uint64_t pc = wsdbg_code_address(place);
     struct wsdbg_site site = {
         .pc = pc,
-        .offset_bytes = wsdbg_known_u32(place->instruction * WSDBG_INSTRUCTION_BYTES),
         .inlined_at = WSDBG_NONE,
     };
-    struct wsdbg_error *error = wsdbg_look_function(tables, place->function, module, &site.function);
+    uint32_t number;
+    const struct wsdbg_cubin_function *function = wsdbg_code_origin(place, &number);
+    site.offset_bytes = wsdbg_known_u32(number * WSDBG_INSTRUCTION_BYTES);
+    struct wsdbg_error *error = wsdbg_look_function(tables, function, module, &site.function);
     if (error)
         return error;
     for (size_t i = 0; i < tables->site_count; i++)
-        if (tables->sites[i].pc == pc && tables->sites[i].function == site.function) {
+        if (tables->sites[i].pc == pc && tables->sites[i].function == site.function &&
+            tables->sites[i].instruction == place->instruction) {
             *out = tables->sites[i].site;
             return NULL;
         }
@@ -101,6 +104,6 @@ struct wsdbg_error *wsdbg_look_site(struct wsdbg_look_tables *tables, const stru
     }
     wsdbg_code_text(place, pc, site.instruction);
     *out = (uint32_t)tables->out->site_count;
-    tables->sites[tables->site_count++] = (struct wsdbg_look_site){pc, site.function, *out};
+    tables->sites[tables->site_count++] = (struct wsdbg_look_site){pc, site.function, *out, place->instruction};
     return add_levels(tables, place, &site);
 }

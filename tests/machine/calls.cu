@@ -1,0 +1,48 @@
+/* calls.cu - a kernel that calls functions, compiled without optimisation for look_calls_test.c: waits that several
+ * calls lead to.
+ */
+__device__ unsigned offset_of(const void *object)
+{
+    return static_cast<unsigned>(__cvta_generic_to_shared(object));
+}
+
+__device__ bool is_over(unsigned long long *barrier, int parity)
+{
+    unsigned over;
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 "selp.u32 %0, 1, 0, p;\n"
+                 "}"
+                 : "=r"(over)
+                 : "r"(offset_of(barrier)), "r"(parity)
+                 : "memory");
+    return over != 0;
+}
+
+__device__ void wait(unsigned long long *barrier, int parity)
+{
+    while (!is_over(barrier, parity))
+        ;
+}
+
+__device__ void wait_for_both(unsigned long long *barriers)
+{
+    wait(&barriers[0], 0);
+    wait(&barriers[1], 1);
+}
+
+__device__ void poll(volatile int *word)
+{
+    while (*word == 0)
+        ;
+}
+
+extern "C" __global__ void caller(volatile int *words)
+{
+    __shared__ unsigned long long barriers[2];
+    wait(&barriers[0], 0);
+    wait_for_both(barriers);
+    poll(words);
+    wait(&barriers[1], 1);
+}

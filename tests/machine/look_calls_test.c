@@ -1,0 +1,325 @@
+/* look_calls_test.c - a kernel that calls functions (calls.cu): in which copy of a function a lane stands, by what its
+ * registers and its stack frames tell, and what it waits for there.
+ *
+ * Reads the cubin that nvcc makes of calls.cu, and puts its code where a driver might have loaded it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/look_calls.h"
+#include "sass/call_frame.h"
+
+enum { IMAGE_MOST = 1 << 20, COPIES_MOST = 8, STACK_AT = 0xfff000, WORDS_MOST = 8, STACK_POINTER = 1 };
+#define CODE_AT UINT64_C(0x7f1200000000)
+
+/* What is known of the one lane that there is. */
+struct standing {
+    struct wsdbg_machine machine;
+    char *image;
+    uint32_t registers[32], known_registers;
+    struct {
+        uint32_t address, value;
+    } words[WORDS_MOST]; /* of its stack frames */
+    uint32_t word_count;
+};
+
+static struct wsdbg_error *registers_of(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
+                                        uint32_t count, uint32_t *out, uint32_t *known_count)
+{
+    const struct standing *standing = (const struct standing *)machine;
+    (void)warp, (void)lane;
+    *known_count = 0;
+    for (uint32_t i = first; i < first + count && i < standing->known_registers; i++)
+        out[(*known_count)++] = standing->registers[i];
+    return NULL;
+}
+
+static struct wsdbg_error *local_of(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t address,
+                                    void *out, uint32_t byte_count, bool *known)
+{
+    const struct standing *standing = (const struct standing *)machine;
+    (void)warp, (void)lane;
+    *known = false;
+    for (uint32_t i = 0; i < standing->word_count && byte_count == sizeof(uint32_t); i++)
+        if (standing->words[i].address == address) {
+            memcpy(out, &standing->words[i].value, sizeof(uint32_t));
+            *known = true;
+        }
+    return NULL;
+}
+
+/* ---- the image ---- */
+
+static Elf64_Shdr *sections_of(char *bytes)
+{
+    return (Elf64_Shdr *)(bytes + ((const Elf64_Ehdr *)bytes)->e_shoff);
+}
+
+static void place_functions(char *bytes)
+{
+    Elf64_Shdr *sections = sections_of(bytes);
+    const unsigned count = ((const Elf64_Ehdr *)bytes)->e_shnum;
+    for (unsigned i = 0; i < count; i++)
+        if (sections[i].sh_flags & SHF_EXECINSTR)
+            sections[i].sh_addr = CODE_AT + ((uint64_t)i << 16);
+    for (unsigned i = 0; i < count; i++) {
+        Elf64_Sym *symbols = (Elf64_Sym *)(bytes + sections[i].sh_offset);
+        const size_t symbol_count = sections[i].sh_type == SHT_SYMTAB ? sections[i].sh_size / sizeof *symbols : 0;
+        for (size_t s = 0; s < symbol_count; s++)
+            if (symbols[s].st_shndx < count && sections[symbols[s].st_shndx].sh_flags & SHF_EXECINSTR)
+                symbols[s].st_value += sections[symbols[s].st_shndx].sh_addr;
+    }
+}
+
+/* CALL.ABS: the address in steps of 4 bytes, its low 8 bits at 16, the others at 34. */
+static void place_call(uint64_t words[2], uint64_t address)
+{
+    enum { OPCODE = 0x943, OPCODES = 0xfff };
+    const uint64_t steps = address / 4, high = steps >> 8;
+    if ((words[0] & OPCODES) != OPCODE)
+        return;
+    words[0] |= (steps & 0xff) << 16 | high << 34;
+    words[1] |= high >> 30;
+}
+
+static void place_calls(char *bytes)
+{
+    Elf64_Shdr *sections = sections_of(bytes);
+    for (unsigned i = 0; i < ((const Elf64_Ehdr *)bytes)->e_shnum; i++) {
+        const bool has_addends = sections[i].sh_type == SHT_RELA;
+        const size_t entry_bytes = has_addends ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
+        if ((!has_addends && sections[i].sh_type != SHT_REL) ||
+            !(sections[sections[i].sh_info].sh_flags & SHF_EXECINSTR))
+            continue;
+        const Elf64_Sym *symbols = (const Elf64_Sym *)(bytes + sections[sections[i].sh_link].sh_offset);
+        for (size_t r = 0; r < sections[i].sh_size / entry_bytes; r++) {
+            const Elf64_Rel *row = (const Elf64_Rel *)(bytes + sections[i].sh_offset + r * entry_bytes);
+            char *at = bytes + sections[sections[i].sh_info].sh_offset + row->r_offset;
+            place_call((uint64_t *)at, symbols[ELF64_R_SYM(row->r_info)].st_value);
+        }
+    }
+}
+
+static size_t load(struct standing *standing)
+{
+    FILE *file = fopen(WSDBG_CALLS, "rb");
+    assert_non_null(file);
+    standing->image = malloc(IMAGE_MOST);
+    assert_non_null(standing->image);
+    const size_t byte_count = fread(standing->image, 1, IMAGE_MOST, file);
+    fclose(file);
+    place_functions(standing->image);
+    place_calls(standing->image);
+    return byte_count;
+}
+
+/* ---- the machine ---- */
+
+struct scene {
+    struct standing standing;
+    struct wsdbg_machine_context context;
+    struct wsdbg_machine_module module;
+    struct wsdbg_machine_grid grid;
+    struct wsdbg_code *code;
+    struct wsdbg_cubin *cubin;
+    struct wsdbg_code_kernel *kernel;
+};
+
+static const struct wsdbg_cubin_function *function_named(const struct scene *scene, const char *name)
+{
+    for (size_t i = 0; i < wsdbg_cubin_function_count(scene->cubin); i++)
+        if (strstr(wsdbg_cubin_function(scene->cubin, i)->name, name))
+            return wsdbg_cubin_function(scene->cubin, i);
+    fail_msg("no function %s", name);
+    return NULL;
+}
+
+static void start(struct scene *scene)
+{
+    static const struct wsdbg_machine_ops ops = {.registers = registers_of, .local = local_of};
+    *scene = (struct scene){.grid = {.grid_id = 1, .grid = {1, 1, 1}, .block = {32, 1, 1}}};
+    const size_t byte_count = load(&scene->standing);
+    scene->module =
+        (struct wsdbg_machine_module){.handle = 1, .image = {(const unsigned char *)scene->standing.image, byte_count}};
+    assert_null(wsdbg_cubin_open(&scene->module.image, &scene->cubin));
+    scene->grid.function_entry = function_named(scene, "caller")->address;
+    scene->standing.machine = (struct wsdbg_machine){.ops = &ops,
+                                                     .source = "live",
+                                                     .contexts = &scene->context,
+                                                     .context_count = 1,
+                                                     .modules = &scene->module,
+                                                     .module_count = 1,
+                                                     .grids = &scene->grid,
+                                                     .grid_count = 1};
+    assert_null(wsdbg_code_create(&scene->code));
+    wsdbg_code_begin(scene->code);
+    assert_null(wsdbg_code_kernel(scene->code, &scene->standing.machine, 0, &scene->kernel));
+    assert_non_null(scene->kernel);
+    assert_non_null(scene->kernel->function->joined);
+}
+
+static void finish(struct scene *scene)
+{
+    wsdbg_code_destroy(scene->code);
+    wsdbg_cubin_close(scene->cubin);
+    free(scene->standing.image);
+}
+
+/* The address behind the call of a function that is the nth one of it in another function. */
+static uint64_t behind_call(const struct scene *scene, const char *caller, const char *callee, unsigned nth)
+{
+    const struct wsdbg_cubin_function *from = function_named(scene, caller), *to = function_named(scene, callee);
+    for (uint32_t i = 0; i < from->code.byte_count / WSDBG_INSTRUCTION_BYTES; i++) {
+        struct wsdbg_instruction call;
+        wsdbg_decode(from->code.bytes + (size_t)i * WSDBG_INSTRUCTION_BYTES, &call);
+        if (call.operation == WSDBG_OP_CALL && (uint64_t)call.target_offset_bytes == to->address && nth-- == 0)
+            return from->address + (i + UINT64_C(1)) * WSDBG_INSTRUCTION_BYTES;
+    }
+    fail_msg("no such call of %s", callee);
+    return 0;
+}
+
+static struct wsdbg_code_place place_at(struct scene *scene, uint64_t address)
+{
+    struct wsdbg_code_place place;
+    assert_null(wsdbg_code_find(scene->code, &scene->standing.machine, 0, address, &place));
+    assert_non_null(place.function);
+    return place;
+}
+
+/* The lane's frame at hand has this return address; returns the stack pointer of its caller. */
+static uint32_t put_return(struct scene *scene, const struct wsdbg_code_place *place, uint32_t pointer,
+                           uint64_t address)
+{
+    struct standing *standing = &scene->standing;
+    struct wsdbg_call_frame frame;
+    assert_true(wsdbg_call_frame_at(place->function->graph, place->instruction, &frame));
+    if (frame.is_in_registers) {
+        standing->registers[frame.number] = (uint32_t)address;
+        standing->registers[frame.number + 1] = (uint32_t)(address >> 32);
+    } else {
+        standing->words[standing->word_count].address = pointer + (uint32_t)frame.low_bytes;
+        standing->words[standing->word_count++].value = (uint32_t)address;
+        standing->words[standing->word_count].address = pointer + (uint32_t)frame.high_bytes;
+        standing->words[standing->word_count++].value = (uint32_t)(address >> 32);
+    }
+    return pointer + frame.frame_bytes;
+}
+
+/* A lane that stands behind the first of the calls, which lead to one another, the innermost first. */
+static struct wsdbg_look_part stand(struct scene *scene, uint64_t pc, const uint64_t *calls, unsigned call_count)
+{
+    const struct wsdbg_look_source source = {.machine = &scene->standing.machine, .code = scene->code};
+    struct wsdbg_look_part part = {.place = place_at(scene, pc)};
+    struct wsdbg_code_place place = part.place;
+    uint32_t pointer = STACK_AT;
+    scene->standing.word_count = 0;
+    scene->standing.known_registers = call_count ? 32 : 0;
+    scene->standing.registers[STACK_POINTER] = pointer;
+    for (unsigned i = 0; i < call_count; i++) {
+        pointer = put_return(scene, &place, pointer, calls[i]);
+        place = place_at(scene, calls[i]);
+    }
+    assert_null(wsdbg_look_called_copy(&source, scene->kernel, 0, 0, &part));
+    assert_ptr_equal(part.place.function, scene->kernel->function);
+    return part;
+}
+
+/* The instruction of the kernel itself that leads to the copy. */
+static uint64_t call_in_kernel(const struct scene *scene, const struct wsdbg_look_part *part)
+{
+    const struct wsdbg_joined *joined = scene->kernel->function->joined;
+    uint32_t copy = joined->origins[part->place.instruction].copy;
+    while (joined->copies[copy].caller != 0)
+        copy = joined->copies[copy].caller;
+    return scene->kernel->function->cubin->address +
+           (joined->copies[copy].call + UINT64_C(1)) * WSDBG_INSTRUCTION_BYTES;
+}
+
+/* ---- what is found ---- */
+
+static void the_frames_tell_the_calls(void **state)
+{
+    struct scene scene;
+    start(&scene);
+    const uint64_t outer = behind_call(&scene, "caller", "wait_for_both", 0);
+    const uint64_t cases[][3] = {
+        {behind_call(&scene, "4wait", "is_over", 0), behind_call(&scene, "caller", "4wait", 0)},
+        {behind_call(&scene, "4wait", "is_over", 0), behind_call(&scene, "caller", "4wait", 1)},
+        {behind_call(&scene, "4wait", "is_over", 0), behind_call(&scene, "wait_for_both", "4wait", 0), outer},
+        {behind_call(&scene, "4wait", "is_over", 0), behind_call(&scene, "wait_for_both", "4wait", 1), outer},
+    };
+    uint32_t places[4];
+    for (size_t i = 0; i < 4; i++) {
+        const unsigned count = cases[i][2] ? 3 : 2;
+        const struct wsdbg_look_part part = stand(&scene, function_named(&scene, "is_over")->address, cases[i], count);
+        assert_int_equal(part.copies, 1);
+        assert_int_equal(call_in_kernel(&scene, &part), cases[i][count - 1]);
+        places[i] = part.place.instruction;
+        for (size_t k = 0; k < i; k++)
+            assert_int_not_equal(places[k], places[i]);
+    }
+    finish(&scene);
+    (void)state;
+}
+
+static void without_frames_there_are_several_copies(void **state)
+{
+    struct scene scene;
+    start(&scene);
+    const uint64_t innermost = behind_call(&scene, "wait_for_both", "4wait", 1);
+    const uint64_t pc = function_named(&scene, "4wait")->address;
+    assert_int_equal(stand(&scene, pc, NULL, 0).copies, 4);
+    /* The frame of the function in the middle is not there; its call is the only one. */
+    assert_int_equal(stand(&scene, pc, &innermost, 1).copies, 1);
+    assert_int_equal(stand(&scene, function_named(&scene, "poll")->address, NULL, 0).copies, 1);
+    finish(&scene);
+    (void)state;
+}
+
+/* Wherever in a copy a lane stands. */
+static void each_copy_is_a_wait(void **state)
+{
+    static const struct {
+        const char *function;
+        enum wsdbg_warp_state state;
+        uint32_t copies;
+    } cases[] = {{"4wait", WSDBG_WARP_WAIT_MBARRIER, 4}, {"poll", WSDBG_WARP_SPIN_GLOBAL, 1}};
+    struct scene scene;
+    start(&scene);
+    const struct wsdbg_joined *joined = scene.kernel->function->joined;
+    for (size_t i = 0; i < 2; i++) {
+        const uint64_t address = function_named(&scene, cases[i].function)->address;
+        const struct wsdbg_cubin_function *function = place_at(&scene, address).function->cubin;
+        uint32_t places[COPIES_MOST], found = 0;
+        for (uint32_t n = 0; n < function->code.byte_count / WSDBG_INSTRUCTION_BYTES; n++) {
+            const size_t count = wsdbg_joined_places(joined, function, n, places, COPIES_MOST);
+            for (size_t k = 0; k < count; k++) {
+                struct wsdbg_wait_site site;
+                assert_null(wsdbg_wait_site_find(joined->graph, places[k], &site));
+                found += site.state == cases[i].state;
+            }
+        }
+        assert_true(found >= 4 * cases[i].copies);
+    }
+    finish(&scene);
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_frames_tell_the_calls),
+        cmocka_unit_test(without_frames_there_are_several_copies),
+        cmocka_unit_test(each_copy_is_a_wait),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+/* look_copies.c - in which copy of a function a part of a warp stands: a kernel's graph has one for each call.
+ *
+ * Reads: the copies of each place, what parts wait for, which warps come to which instruction.  Writes: places and wait
+ * sites of parts.
+ *
+ * A program counter tells the function only.  The stack frames of the part's first lane tell the calls.  Where they are
+ * not known, what the part waits for, and which copies its threads can come to, mostly leave one of them.  Otherwise
+ * the part has the first one that is left.
+ */
+#include "machine/look_calls.h"
+
+enum { COPIES_MOST = 256 };
+
+struct copies {
+    uint32_t places[COPIES_MOST];
+    size_t count;
+};
+
+static void find_copies(const struct wsdbg_code_function *kernel, const struct wsdbg_code_place *named,
+                        struct copies *out)
+{
+    uint32_t number;
+    const struct wsdbg_cubin_function *function = wsdbg_code_origin(named, &number);
+    out->count = wsdbg_joined_places(kernel->joined, function, number, out->places, COPIES_MOST);
+    if (out->count > COPIES_MOST)
+        out->count = 0;
+}
+
+/* Whether the copy was called as the calls say, as far as they are known. */
+static bool was_called_so(const struct wsdbg_joined *joined, uint32_t copy, const struct wsdbg_look_calls *calls)
+{
+    for (uint32_t i = 0; i < calls->count; i++) {
+        const struct wsdbg_joined_copy *row = &joined->copies[copy];
+        if (row->caller == WSDBG_GRAPH_NONE || row->call != calls->rows[i].call ||
+            joined->copies[row->caller].function != calls->rows[i].function)
+            return false;
+        copy = row->caller;
+    }
+    return true;
+}
+
+/* Leaves the copies that were called so, if there are any. */
+static void keep_called(const struct wsdbg_joined *joined, const struct wsdbg_look_calls *calls, struct copies *copies)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < copies->count; i++)
+        if (was_called_so(joined, joined->origins[copies->places[i]].copy, calls))
+            copies->places[kept++] = copies->places[i];
+    copies->count = kept ? kept : copies->count;
+}
+
+struct wsdbg_error *wsdbg_look_first_copy(const struct wsdbg_code_kernel *kernel, struct wsdbg_look_part *part)
+{
+    struct copies copies = {.count = 0};
+    part->copies = 0;
+    if (!kernel || !kernel->function->joined || part->place.function == kernel->function)
+        return NULL;
+    find_copies(kernel->function, &part->place, &copies);
+    if (!copies.count)
+        return NULL;
+    part->place = part->named = (struct wsdbg_code_place){kernel->function, copies.places[0]};
+    part->copies = (uint32_t)copies.count;
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_look_called_copy(const struct wsdbg_look_source *source,
+                                           const struct wsdbg_code_kernel *kernel, uint32_t grid, uint32_t warp,
+                                           struct wsdbg_look_part *part)
+{
+    struct copies copies = {.count = 0};
+    struct wsdbg_look_calls calls;
+    const struct wsdbg_look_stand stand = {grid, warp, part->lane, part->place};
+    struct wsdbg_error *error = wsdbg_look_first_copy(kernel, part);
+    if (error || part->copies <= 1)
+        return error;
+    error = wsdbg_look_calls(source, &stand, kernel->function, &calls);
+    if (error || !calls.count)
+        return error;
+    find_copies(kernel->function, &part->place, &copies);
+    keep_called(kernel->function->joined, &calls, &copies);
+    part->place.instruction = part->named.instruction = copies.places[0];
+    part->copies = (uint32_t)copies.count;
+    part->calls = calls.count;
+    return NULL;
+}
+
+/* Whether the last `calls` calls that led to two copies of a function are the same. */
+static bool are_called_alike(const struct wsdbg_joined *joined, uint32_t one, uint32_t other, uint32_t calls)
+{
+    one = joined->origins[one].copy;
+    other = joined->origins[other].copy;
+    for (; calls && one != WSDBG_GRAPH_NONE && other != WSDBG_GRAPH_NONE; calls--) {
+        if (joined->copies[one].call != joined->copies[other].call)
+            return false;
+        one = joined->copies[one].caller;
+        other = joined->copies[other].caller;
+        if (one != WSDBG_GRAPH_NONE && other != WSDBG_GRAPH_NONE &&
+            joined->copies[one].function != joined->copies[other].function)
+            return false;
+    }
+    return true;
+}
+
+static const struct wsdbg_access *access_at(const struct wsdbg_code_kernel *kernel, uint32_t instruction, size_t *at)
+{
+    for (*at = 0; *at < kernel->access_count; ++*at)
+        if (kernel->accesses[*at].instruction == instruction)
+            return &kernel->accesses[*at];
+    return NULL;
+}
+
+static bool may_name(const struct wsdbg_value_set *set, uint32_t value)
+{
+    if (!set->known)
+        return true;
+    for (uint32_t i = 0; i < set->count; i++)
+        if (set->base + i * set->stride == value)
+            return true;
+    return set->count == 0;
+}
+
+/* What decides between the copies. */
+struct choice {
+    const struct wsdbg_code_kernel *kernel;
+    const struct wsdbg_part_operands *operands;
+    const uint64_t *comers; /* NULL = not known */
+    uint32_t warp;          /* in its CTA */
+};
+
+static bool fits(const struct choice *choice, const struct wsdbg_wait_site *site)
+{
+    size_t number;
+    const struct wsdbg_part_operands *operands = choice->operands;
+    const bool waits = site->state == WSDBG_WARP_WAIT_MBARRIER;
+    const uint32_t at = waits ? site->instruction : site->barrier_before;
+    const struct wsdbg_access *access = access_at(choice->kernel, at, &number);
+    if (!access)
+        return true;
+    if (choice->comers && !(choice->comers[number] >> choice->warp & 1))
+        return false;
+    if (waits)
+        return !operands->resolved || access->is_any_rank ||
+               may_name(&access->address, operands->mbarrier & WSDBG_OFFSET_MASK);
+    return !operands->bar_known || may_name(&access->address, operands->bar_id);
+}
+
+/* Takes the first copy that fits. */
+static struct wsdbg_error *choose(const struct choice *choice, struct wsdbg_look_part *part)
+{
+    struct copies copies;
+    size_t fitting = 0;
+    struct wsdbg_look_part first = *part;
+    find_copies(choice->kernel->function, &part->place, &copies);
+    for (size_t i = 0; i < copies.count; i++) {
+        struct wsdbg_look_part other = *part;
+        if (!are_called_alike(choice->kernel->function->joined, part->place.instruction, copies.places[i], part->calls))
+            continue;
+        other.place.instruction = other.named.instruction = copies.places[i];
+        struct wsdbg_error *error =
+            wsdbg_wait_site_find(choice->kernel->function->graph, copies.places[i], &other.site);
+        if (error)
+            return error;
+        if (other.site.state != part->site.state || !fits(choice, &other.site))
+            continue;
+        if (!fitting++)
+            first = other;
+    }
+    if (fitting)
+        *part = first;
+    part->copies = fitting ? (uint32_t)fitting : part->copies;
+    return NULL;
+}
+
+static struct wsdbg_error *choose_for(const struct wsdbg_look_source *source,
+                                      const struct wsdbg_look_operands *operands, const struct wsdbg_snapshot *rows,
+                                      uint32_t number, struct wsdbg_look_seen *seen)
+{
+    const struct wsdbg_warp_row *warp = &rows->warps[rows->parts[number].warp];
+    const struct wsdbg_look_grid *grid = &seen->grids[rows->ctas[warp->cta].grid];
+    struct choice choice = {grid->kernel, &operands->parts[number], NULL, warp->warp};
+    struct wsdbg_error *error = wsdbg_code_comers(source->machine, grid->machine, grid->kernel, &choice.comers);
+    return error ? error : choose(&choice, &seen->parts[number]);
+}
+
+struct wsdbg_error *wsdbg_look_copies(const struct wsdbg_look_source *source,
+                                      const struct wsdbg_look_operands *operands, const struct wsdbg_snapshot *rows,
+                                      struct wsdbg_look_seen *seen)
+{
+    struct wsdbg_error *error = NULL;
+    for (uint32_t i = 0; !error && i < rows->part_count; i++)
+        if (seen->parts[i].copies > 1 && !seen->parts[i].wait)
+            error = choose_for(source, operands, rows, i, seen);
+    return error;
+}
