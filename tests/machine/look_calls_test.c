@@ -56,6 +56,44 @@ static struct wsdbg_error *local_of(struct wsdbg_machine *machine, uint32_t warp
     return NULL;
 }
 
+static struct wsdbg_error *no_uniform_registers(struct wsdbg_machine *machine, uint32_t warp, uint32_t first,
+                                                uint32_t count, uint32_t *out, uint32_t *known_count)
+{
+    (void)machine, (void)warp, (void)first, (void)count, (void)out;
+    *known_count = 0;
+    return NULL;
+}
+
+static struct wsdbg_error *no_predicates(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t *mask,
+                                         bool *known)
+{
+    (void)machine, (void)warp, (void)lane, (void)mask;
+    *known = false;
+    return NULL;
+}
+
+/* No CTA has shared memory, no grid constants. */
+static struct wsdbg_error *no_shared(struct wsdbg_machine *machine, uint32_t cta, uint32_t address, void *out,
+                                     uint32_t byte_count, bool *known)
+{
+    (void)machine, (void)cta, (void)address, (void)out, (void)byte_count;
+    *known = false;
+    return NULL;
+}
+
+static struct wsdbg_error *no_constant(struct wsdbg_machine *machine, uint32_t grid, unsigned bank, uint32_t offset,
+                                       void *out, uint32_t byte_count, bool *known)
+{
+    (void)bank;
+    return no_shared(machine, grid, offset, out, byte_count, known);
+}
+
+static struct wsdbg_error *no_global(struct wsdbg_machine *machine, uint32_t context, uint64_t address, void *out,
+                                     uint32_t byte_count, bool *known)
+{
+    return no_shared(machine, context, (uint32_t)address, out, byte_count, known);
+}
+
 /* ---- the image ---- */
 
 static Elf64_Shdr *sections_of(char *bytes)
@@ -128,6 +166,9 @@ struct scene {
     struct wsdbg_machine_context context;
     struct wsdbg_machine_module module;
     struct wsdbg_machine_grid grid;
+    struct wsdbg_machine_device device;
+    struct wsdbg_machine_cta cta;
+    struct wsdbg_machine_warp warp;
     struct wsdbg_code *code;
     struct wsdbg_cubin *cubin;
     struct wsdbg_code_kernel *kernel;
@@ -144,8 +185,17 @@ static const struct wsdbg_cubin_function *function_named(const struct scene *sce
 
 static void start(struct scene *scene)
 {
-    static const struct wsdbg_machine_ops ops = {.registers = registers_of, .local = local_of};
-    *scene = (struct scene){.grid = {.grid_id = 1, .grid = {1, 1, 1}, .block = {32, 1, 1}}};
+    static const struct wsdbg_machine_ops ops = {.registers = registers_of,
+                                                 .local = local_of,
+                                                 .uniform_registers = no_uniform_registers,
+                                                 .predicates = no_predicates,
+                                                 .shared = no_shared,
+                                                 .constant = no_constant,
+                                                 .global = no_global};
+    *scene = (struct scene){.grid = {.grid_id = 1, .grid = {1, 1, 1}, .block = {32, 1, 1}},
+                            .device = {.compute_capability = wsdbg_known_u32(90)},
+                            .cta = {.warp_count = 1},
+                            .warp = {.valid_lanes = UINT32_MAX, .active_lanes = UINT32_MAX}};
     const size_t byte_count = load(&scene->standing);
     scene->module =
         (struct wsdbg_machine_module){.handle = 1, .image = {(const unsigned char *)scene->standing.image, byte_count}};
@@ -153,6 +203,12 @@ static void start(struct scene *scene)
     scene->grid.function_entry = function_named(scene, "caller")->address;
     scene->standing.machine = (struct wsdbg_machine){.ops = &ops,
                                                      .source = "live",
+                                                     .devices = &scene->device,
+                                                     .device_count = 1,
+                                                     .ctas = &scene->cta,
+                                                     .cta_count = 1,
+                                                     .warps = &scene->warp,
+                                                     .warp_count = 1,
                                                      .contexts = &scene->context,
                                                      .context_count = 1,
                                                      .modules = &scene->module,
@@ -314,12 +370,59 @@ static void each_copy_is_a_wait(void **state)
     (void)state;
 }
 
+/* The number of the test's instruction in is_over; the parity is shifted right before it. */
+static uint32_t find_test(const struct wsdbg_cubin_function *function, struct wsdbg_instruction *test,
+                          struct wsdbg_instruction *shift)
+{
+    for (uint32_t i = 1; i < function->code.byte_count / WSDBG_INSTRUCTION_BYTES; i++) {
+        wsdbg_decode(function->code.bytes + (size_t)(i - 1) * WSDBG_INSTRUCTION_BYTES, shift);
+        wsdbg_decode(function->code.bytes + (size_t)i * WSDBG_INSTRUCTION_BYTES, test);
+        if (test->operation == WSDBG_OP_SYNCS_PHASECHK && shift->operation == WSDBG_OP_SHF)
+            return i;
+    }
+    fail_msg("no test");
+    return 0;
+}
+
+/* The warp stands before the instruction that makes the test's parity. */
+static void what_a_lane_will_test_is_calculated(void **state)
+{
+    enum { BARRIER = 0x408 };
+    struct scene scene;
+    struct wsdbg_instruction test, shift;
+    struct wsdbg_snapshot snapshot = {0};
+    struct wsdbg_look *look;
+    start(&scene);
+    const struct wsdbg_cubin_function *function = function_named(&scene, "is_over");
+    const uint32_t number = find_test(function, &test, &shift);
+    for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
+        scene.warp.lanes[lane] = (struct wsdbg_machine_lane){
+            .pc = function->address + (number - UINT64_C(1)) * WSDBG_INSTRUCTION_BYTES, .thread = {lane, 0, 0}};
+    scene.standing.known_registers = 32;
+    scene.standing.registers[test.sources[0].number] = BARRIER;
+    scene.standing.registers[shift.sources[0].number] = 1;
+    assert_null(wsdbg_look_take(&scene.standing.machine, scene.code, &look));
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    assert_int_equal(snapshot.part_count, 1);
+    const struct wsdbg_part *part = &snapshot.parts[0];
+    assert_int_equal(part->state, WSDBG_WARP_WAIT_MBARRIER);
+    assert_true(part->parity.known);
+    assert_int_equal(part->parity.value, 1);
+    assert_in_range(part->barrier, 0, snapshot.barrier_count - 1);
+    assert_int_equal(snapshot.barriers[part->barrier].shared_offset.value, BARRIER);
+    wsdbg_look_destroy(look);
+    wsdbg_snapshot_deinit(&snapshot);
+    finish(&scene);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_frames_tell_the_calls),
         cmocka_unit_test(without_frames_there_are_several_copies),
         cmocka_unit_test(each_copy_is_a_wait),
+        cmocka_unit_test(what_a_lane_will_test_is_calculated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

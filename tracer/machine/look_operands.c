@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "machine/look_lane.h"
 #include "machine/loop_round.h"
+#include "sass/follow.h"
 
 enum { SPECIAL_CTA_RANK = 136 }; /* its number as an operand (walk_thread.c) */
 
@@ -42,7 +43,7 @@ bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part)
     if (!part->place.function || part->wait)
         return false;
     const uint32_t before = part->site.barrier_before;
-    if (before != WSDBG_NO_INSTRUCTION && part->site.bar_holds) {
+    if (before != WSDBG_NO_INSTRUCTION) {
         const struct wsdbg_instruction *bar = instruction_of(part, before);
         if (has_registers(bar) || (bar->guard != WSDBG_PT && part->site.guard_holds))
             return true;
@@ -61,10 +62,100 @@ static void read_request(struct look_lane *lane, const struct wsdbg_instruction 
     operands->resolved = true;
 }
 
-/* One register with `threads << 16 | id`, or id and threads of their own. */
-static void read_bar(struct look_lane *lane, const struct wsdbg_instruction *bar, bool guard_holds,
-                     struct wsdbg_part_operands *operands)
+/* ---- what code around a place calculates ---- */
+
+static bool lane_value(void *context, const struct wsdbg_operand *operand, uint32_t *value)
 {
+    return look_lane_value(context, operand, value);
+}
+
+static bool lane_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    return look_lane_constant(context, offset_bytes, (uint8_t)bank, value);
+}
+
+static bool lane_special(void *context, uint32_t number, uint32_t *value)
+{
+    const struct look_lane *lane = context;
+    *value = lane->rank;
+    return number == SPECIAL_CTA_RANK;
+}
+
+/* The registers of the lane, as far as they were read. */
+static void take_registers(const struct look_lane *lane, struct wsdbg_thread_state *state)
+{
+    *state = (struct wsdbg_thread_state){0};
+    for (uint32_t i = 0; i < lane->general_count; i++) {
+        state->value[i] = lane->general[i];
+        state->known[i] = true;
+    }
+    for (uint32_t i = 0; i < lane->uniform_count && i < WSDBG_URZ; i++) {
+        state->value[WSDBG_REGISTER_UNIFORM + i] = lane->uniform[i];
+        state->known[WSDBG_REGISTER_UNIFORM + i] = true;
+    }
+}
+
+static bool value_behind(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand, uint32_t *value)
+{
+    const struct wsdbg_operand uniform = {.kind = WSDBG_OPERAND_UNIFORM, .number = operand->uniform, .registers = 1};
+    struct wsdbg_operand general = *operand;
+    const bool is_memory = operand->kind == WSDBG_OPERAND_MEMORY;
+    general.kind = is_memory ? WSDBG_OPERAND_REGISTER : operand->kind;
+    const unsigned registers[] = {wsdbg_register_of(&general, 0),
+                                  is_memory ? wsdbg_register_of(&uniform, 0) : WSDBG_REGISTER_NONE};
+    *value = is_memory || operand->kind == WSDBG_OPERAND_IMMEDIATE ? (uint32_t)operand->value : 0;
+    for (unsigned i = 0; i < 2; i++) {
+        if (registers[i] < WSDBG_REGISTER_COUNT && !state->known[registers[i]])
+            return false;
+        *value += registers[i] < WSDBG_REGISTER_COUNT ? state->value[registers[i]] : 0;
+    }
+    return true;
+}
+
+static bool is_written(const struct wsdbg_graph *graph, uint32_t first, uint32_t end, enum wsdbg_operand_kind kind,
+                       uint32_t number)
+{
+    const struct wsdbg_operand operand = {.kind = kind, .number = (uint16_t)number, .registers = 1};
+    for (uint32_t i = first; i < end; i++)
+        if (wsdbg_writes_operand(wsdbg_graph_instruction(graph, i), &operand))
+            return true;
+    return false;
+}
+
+/* What registers held at a BAR that the lane has passed: calculated from the begin of its block, of registers that were
+ * not written since. */
+static void find_state_at(const struct look_lane *lane, const struct wsdbg_look_part *part, uint32_t bar,
+                          const struct wsdbg_thread_world *world, struct wsdbg_thread_state *state)
+{
+    const struct wsdbg_graph *graph = part->place.function->graph;
+    const uint32_t first = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, bar))->first;
+    take_registers(lane, state);
+    for (uint32_t i = 0; i < WSDBG_RZ; i++)
+        state->known[i] &= !is_written(graph, first, part->place.instruction, WSDBG_OPERAND_REGISTER, i);
+    for (uint32_t i = 0; i < WSDBG_URZ; i++)
+        state->known[WSDBG_REGISTER_UNIFORM + i] &=
+            !is_written(graph, first, part->place.instruction, WSDBG_OPERAND_UNIFORM, i);
+    for (uint32_t i = first; i < bar; i++)
+        wsdbg_thread_step(wsdbg_graph_instruction(graph, i), world, state);
+}
+
+/* A register of the BAR as it is now or, where it was written since, as it was. */
+static bool bar_value(struct look_lane *lane, const struct wsdbg_look_part *part, const struct wsdbg_operand *operand,
+                      uint32_t *value)
+{
+    const struct wsdbg_thread_world world = {.context = lane, .constant = lane_constant, .special = lane_special};
+    struct wsdbg_thread_state state;
+    if (part->site.bar_holds || operand->kind == WSDBG_OPERAND_IMMEDIATE)
+        return look_lane_value(lane, operand, value);
+    find_state_at(lane, part, part->site.barrier_before, &world, &state);
+    return !lane->error && value_behind(&state, operand, value);
+}
+
+/* One register with `threads << 16 | id`, or id and threads of their own. */
+static void read_bar(struct look_lane *lane, const struct wsdbg_look_part *part, struct wsdbg_part_operands *operands)
+{
+    const struct wsdbg_instruction *bar = instruction_of(part, part->site.barrier_before);
+    const bool guard_holds = part->site.guard_holds;
     const struct wsdbg_operand *id = look_lane_source(bar, 0), *threads = look_lane_source(bar, 1);
     uint32_t mask = 0;
     bool known = false;
@@ -75,8 +166,8 @@ static void read_bar(struct look_lane *lane, const struct wsdbg_instruction *bar
         operands->bar_skipped = known && (mask >> bar->guard & 1) == bar->guard_is_negated;
     }
     operands->bar_threads = 0;
-    if (!id || !look_lane_value(lane, id, &operands->bar_id) ||
-        (threads && !look_lane_value(lane, threads, &operands->bar_threads)))
+    if (!id || !bar_value(lane, part, id, &operands->bar_id) ||
+        (threads && !bar_value(lane, part, threads, &operands->bar_threads)))
         return;
     const bool packed = threads && id->kind == WSDBG_OPERAND_REGISTER && threads->kind == WSDBG_OPERAND_REGISTER &&
                         id->number == threads->number;
@@ -139,25 +230,6 @@ void wsdbg_look_forget_loops(struct wsdbg_look_loops *loops)
         free(loops->recent[i].loop.body);
 }
 
-/* ---- for what a loop calculates ---- */
-
-static bool lane_value(void *context, const struct wsdbg_operand *operand, uint32_t *value)
-{
-    return look_lane_value(context, operand, value);
-}
-
-static bool lane_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
-{
-    return look_lane_constant(context, offset_bytes, (uint8_t)bank, value);
-}
-
-static bool lane_special(void *context, uint32_t number, uint32_t *value)
-{
-    const struct look_lane *lane = context;
-    *value = lane->rank;
-    return number == SPECIAL_CTA_RANK;
-}
-
 /* The barrier and the phase that a test names, in the loop around it where there is one. */
 static bool test_operands(struct look_lane *lane, const struct wsdbg_look_part *part, uint32_t *address,
                           uint32_t *phase)
@@ -181,12 +253,46 @@ static bool test_operands(struct look_lane *lane, const struct wsdbg_look_part *
     return !lane->error && part->site.of_several && wsdbg_loop_test_operands(loop, at, &values, &world, address, phase);
 }
 
+/* Follows the lane from where it stands to the test, which it makes next. */
+static bool followed_operands(struct look_lane *lane, const struct wsdbg_look_part *part, uint32_t *address,
+                              uint32_t *phase)
+{
+    const struct wsdbg_graph *graph = part->place.function->graph;
+    const uint32_t at = part->site.instruction;
+    const struct wsdbg_operand *memory = wsdbg_memory_operand(instruction_of(part, at)),
+                               *parity = look_lane_source(instruction_of(part, at), 0);
+    uint64_t *stops = calloc(wsdbg_graph_instruction_count(graph) / 64 + 1, sizeof *stops);
+    struct wsdbg_thread_state state;
+    struct wsdbg_follow *follow = NULL;
+    bool known = false;
+    if (stops && memory && parity) {
+        stops[at / 64] |= (uint64_t)1 << at % 64;
+        take_registers(lane, &state);
+        const struct wsdbg_follow_start start = {
+            .graph = graph,
+            .instruction = part->place.instruction,
+            .state = &state,
+            .world = {.context = lane, .constant = lane_constant, .special = lane_special},
+            .stops = stops};
+        struct wsdbg_thread_state there;
+        lane->error = wsdbg_follow_create(&start, &follow);
+        known = !lane->error && wsdbg_follow_at(follow, at, &there) && value_behind(&there, memory, address) &&
+                value_behind(&there, parity, phase);
+    }
+    wsdbg_follow_destroy(follow);
+    free(stops);
+    return known && !lane->error;
+}
+
 /* The test's phase lies in bit 31 of its register. */
 static void read_mbarrier(struct look_lane *lane, const struct wsdbg_look_part *part,
                           struct wsdbg_part_operands *operands, struct wsdbg_part *row)
 {
     uint32_t phase = 0;
-    if (!test_operands(lane, part, &operands->mbarrier, &phase))
+    const bool known =
+        (part->site.operands_hold && test_operands(lane, part, &operands->mbarrier, &phase)) ||
+        (!lane->error && !part->site.of_several && followed_operands(lane, part, &operands->mbarrier, &phase));
+    if (!known)
         return;
     row->parity = wsdbg_known_u32(phase >> 31);
     operands->resolved = true;
@@ -314,7 +420,7 @@ static void read_site(struct look_lane *lane, const struct wsdbg_look_part *part
                       struct wsdbg_part *row)
 {
     const struct wsdbg_instruction *instruction = instruction_of(part, part->site.instruction);
-    if (part->site.operands_hold && part->site.state == WSDBG_WARP_WAIT_MBARRIER)
+    if (part->site.state == WSDBG_WARP_WAIT_MBARRIER)
         read_mbarrier(lane, part, operands, row);
     else if (part->site.operands_hold && part->site.state == WSDBG_WARP_WAIT_REGISTERS)
         read_request(lane, instruction, operands, row);
@@ -376,8 +482,8 @@ struct wsdbg_error *wsdbg_look_part_operands(const struct wsdbg_look_source *sou
     if (needs)
         lane.error = read_registers(&lane, row->warp, tables);
     const bool has_none = needs && !lane.general_count && !lane.uniform_count;
-    if (!lane.error && part->site.barrier_before != WSDBG_NO_INSTRUCTION && part->site.bar_holds)
-        read_bar(&lane, instruction_of(part, part->site.barrier_before), part->site.guard_holds, operands);
+    if (!lane.error && part->site.barrier_before != WSDBG_NO_INSTRUCTION)
+        read_bar(&lane, part, operands);
     if (!lane.error)
         read_site(&lane, part, operands, row);
     row->seen = !lane.error && !has_none;
