@@ -306,6 +306,115 @@ static void a_phase_that_a_walk_never_joined_comes_behind_its_end(void **state)
     (void)state;
 }
 
+/* ---- lanes that meet ---- */
+
+/* Lane 0 of a warp meets the other lanes and then joins FULL; these have a walk of their own. */
+enum { LANE_0, OTHER_LANES, READER_WALK };
+
+/* meets: how often the other lanes meet lane 0, before they store and behind it. */
+static void store_and_meet(struct walk_words *words, uint32_t before, uint32_t behind)
+{
+    struct walk_place lane_0 = {.walk = LANE_0}, others = {.walk = OTHER_LANES};
+    walk_words_begin_warp(words, STORER);
+    walk_words_meet(words, &lane_0, true);
+    lane_0.joined[FULL] = 1;
+    walk_words_end(words, &lane_0);
+    for (; before; before--)
+        walk_words_meet(words, &others, false);
+    const struct walk_store store = {
+        .place = others, .address = WORD, .bytes = WORD_BYTES, .words = {HANDED}, .is_known = true};
+    walk_words_put(words, &store);
+    for (; behind; behind--)
+        walk_words_meet(words, &others, false);
+    walk_words_end(words, &others);
+}
+
+static void what_lanes_store_before_they_meet_comes_before_what_lane_0_joins_then(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t before, behind;
+        struct at reads;
+        enum walk_word word;
+    } rows[] = {
+        {"they store, meet lane 0, and that joins", 0, 1, {.full = 1}, WALK_WORD_KNOWN},
+        {"... and the reader has not passed that phase", 0, 1, {0}, WALK_WORD_UNKNOWN},
+        {"they store behind the meeting", 1, 0, {.full = 1}, WALK_WORD_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct walk_words words = {0};
+        print_message("%s\n", rows[i].name);
+        store_and_meet(&words, rows[i].before, rows[i].behind);
+        walk_words_begin_warp(&words, READER);
+        assert_int_equal(load(&words, READER_WALK, &rows[i].reads), rows[i].word);
+        walk_words_free(&words);
+    }
+    (void)state;
+}
+
+static void lanes_that_meet_have_passed_what_lane_0_passed_before(void **state)
+{
+    struct walk_words words = {0};
+    struct walk_place lane_0 = {.walk = LANE_0}, others = {.walk = OTHER_LANES};
+    walk_words_begin_warp(&words, READER);
+    lane_0.passed[FULL] = 1;
+    walk_words_meet(&words, &lane_0, true);
+    lane_0.passed[FULL] = 2;
+    walk_words_end(&words, &lane_0);
+    assert_int_equal(others.passed[FULL], 0);
+    walk_words_meet(&words, &others, false);
+    assert_int_equal(others.passed[FULL], 1);
+    walk_words_meet(&words, &others, false); /* lane 0 never came there */
+    assert_int_equal(others.passed[FULL], 1);
+    walk_words_free(&words);
+    (void)state;
+}
+
+static void lanes_of_a_warp_that_meet_are_in_order(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t store, load; /* how often the lanes have met by then */
+        enum walk_word word;
+    } rows[] = {
+        {"the load comes behind the meeting", 0, 1, WALK_WORD_KNOWN},
+        {"no meeting is between", 1, 1, WALK_WORD_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct walk_words words = {0};
+        const struct walk_store store = {.place = {.walk = LANE_0, .meetings = rows[i].store},
+                                         .address = WORD,
+                                         .bytes = WORD_BYTES,
+                                         .words = {HANDED},
+                                         .is_known = true};
+        const struct walk_place loads = {.walk = OTHER_LANES, .meetings = rows[i].load};
+        uint32_t value;
+        print_message("%s\n", rows[i].name);
+        walk_words_begin_warp(&words, STORER);
+        walk_words_put(&words, &store);
+        end_walk(&words, LANE_0);
+        assert_int_equal(walk_words_get(&words, &loads, WORD, WORD_BYTES, &value), rows[i].word);
+        walk_words_free(&words);
+    }
+    (void)state;
+}
+
+static void a_warp_that_stored_what_another_one_asks_for_gives(void **state)
+{
+    struct walk_words words = {0};
+    hand_over(&words, STORER, &(struct at){.full_joined = 1}, NULL);
+    load(&words, STORER, &(struct at){0}); /* its own word */
+    assert_false(walk_words_gives(&words, STORER));
+    walk_words_begin_warp(&words, READER);
+    load(&words, READER, &(struct at){.full = 1});
+    assert_true(walk_words_gives(&words, STORER));
+    assert_false(walk_words_gives(&words, READER));
+    walk_words_forget(&words);
+    assert_false(walk_words_gives(&words, STORER));
+    walk_words_free(&words);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -315,6 +424,10 @@ int main(void)
         cmocka_unit_test(a_wait_of_other_lanes_counts_if_those_that_store_wait_there_too),
         cmocka_unit_test(losses_of_an_earlier_pass_count_only_if_they_remain),
         cmocka_unit_test(a_phase_that_a_walk_never_joined_comes_behind_its_end),
+        cmocka_unit_test(what_lanes_store_before_they_meet_comes_before_what_lane_0_joins_then),
+        cmocka_unit_test(lanes_that_meet_have_passed_what_lane_0_passed_before),
+        cmocka_unit_test(lanes_of_a_warp_that_meet_are_in_order),
+        cmocka_unit_test(a_warp_that_stored_what_another_one_asks_for_gives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
