@@ -5,7 +5,7 @@
     tests/mutate/source_defects.py                 writes the section again from those rows
 
 A row of RESULTS.json is one program under wsdbg: run, set, name, defect, healthy, right (the causes that the examiner wrote down before), end (stands, error,
-ends), hang_called, cause and confidence (null: none was given), wrong_place (the cause fits, but the examiner found the barrier or warp wrong).
+ends), hang_called, cause and confidence (null: none was given), wrong_place (the cause fits, but the examiner found the barrier or warp wrong; null: nobody looked at that).
 """
 import collections, json, os, sys
 
@@ -22,7 +22,8 @@ DeepGEMM, ThunderKittens, CUTLASS, FlashAttention-3 and libcu++. The other wrote
 tables from the rows that were noted, not from new runs. right: the first cause is one of those, and a hang was called. no cause: WAIT_CYCLE or UNKNOWN. missed: no hang was called, and the cause was another one or none.
 
 simulator: 8 multiprocessors, commit c59f1c33, before any rule was made with these programs in sight. -G: the same programs without optimisation. two H200s: a later build; some rules had been made with them in
-sight. H200, again: commit 2dbfafc2; all programs that were not right on the two H200s, all that ended there, and a random part of the others."""
+sight. H200, again: commit 2dbfafc2; all programs that were not right on the two H200s, all that ended there, and a random part of the others. two H200s, -G: commit 6db0da1d, each program once and for
+at most 9 s; the first to understand this machine code, made with recordings of 24 programs of one of the two groups. All programs of c6 end with a misaligned address there, the correct one, too."""
 
 
 def mark(row):
@@ -40,7 +41,7 @@ def line(title, rows):
     count = collections.Counter(map(mark, hung))
     cells = [f"{count[name]} ({100 * count[name] // len(hung)} %)" if name == 'right' and hung else str(count[name]) for name in COLUMNS]
     right = sum(row['cause'] in row['right'] for row in faults)
-    places = sum(row['wrong_place'] for row in hung + faults)
+    places = '?' if any(row['wrong_place'] is None for row in hung + faults) else sum(row['wrong_place'] for row in hung + faults)
     return f"| {title} | {len(hung)} | " + ' | '.join(cells) + f" | {len(faults)} | {right} | {places} | {len(quiet)} | {sum(row['hang_called'] and row['confidence'] != 'possible' for row in quiet)} |"
 
 
