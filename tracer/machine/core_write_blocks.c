@@ -27,8 +27,9 @@ static bool is_row(const struct wsdbg_machine *machine, const struct wsdbg_machi
                            [WSDBG_READ_PREDICATES] = machine->warp_count,
                            [WSDBG_READ_SHARED] = machine->cta_count,
                            [WSDBG_READ_GLOBAL] = SIZE_MAX,
-                           [WSDBG_READ_CONSTANT] = machine->grid_count};
-    return read->subject < rows[read->kind];
+                           [WSDBG_READ_CONSTANT] = machine->grid_count,
+                           [WSDBG_READ_LOCAL] = machine->warp_count};
+    return (size_t)read->kind < sizeof rows / sizeof *rows && read->subject < rows[read->kind];
 }
 
 static struct wsdbg_error *order_reads(struct core_writer *writer, const struct wsdbg_machine_reads *reads)
