@@ -45,9 +45,14 @@ struct wsdbg_error *wsdbg_joined_create(const struct wsdbg_cubin_function *funct
                                         const struct wsdbg_joined_module *module, struct wsdbg_joined **out);
 void wsdbg_joined_destroy(struct wsdbg_joined *joined); /* NULL is fine */
 
-/* The instructions of the graph that instruction `number` of a function is, one for each copy, at most `most`; returns
- * how many there are. */
+/* Where an instruction of a function is in the graph: a copy of the function, and the instruction of the graph.  That
+ * may be one of another copy, which comes next, if this one was left out. */
+struct wsdbg_joined_place {
+    uint32_t copy, instruction;
+};
+
+/* The places of instruction `number` of a function, one for each copy, at most `most`; returns how many there are. */
 size_t wsdbg_joined_places(const struct wsdbg_joined *joined, const struct wsdbg_cubin_function *function,
-                           uint32_t number, uint32_t *out, size_t most);
+                           uint32_t number, struct wsdbg_joined_place *out, size_t most);
 
 #endif

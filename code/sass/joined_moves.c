@@ -186,6 +186,8 @@ static void give_slots(struct moving *moving)
 static bool are_followed(const struct moving *moving, uint32_t first, uint32_t last, bool *in_parts)
 {
     *in_parts = false;
+    if (first > last || last >= moving->word_count)
+        return false;
     for (uint32_t word = first; word <= last; word++) {
         if (word >= moving->word_count || moving->words[word].slot == NO_SLOT ||
             moving->words[word].slot != moving->words[first].slot + (word - first))

@@ -355,12 +355,13 @@ static void each_copy_is_a_wait(void **state)
     for (size_t i = 0; i < 2; i++) {
         const uint64_t address = function_named(&scene, cases[i].function)->address;
         const struct wsdbg_cubin_function *function = place_at(&scene, address).function->cubin;
-        uint32_t places[COPIES_MOST], found = 0;
+        struct wsdbg_joined_place places[COPIES_MOST];
+        uint32_t found = 0;
         for (uint32_t n = 0; n < function->code.byte_count / WSDBG_INSTRUCTION_BYTES; n++) {
             const size_t count = wsdbg_joined_places(joined, function, n, places, COPIES_MOST);
             for (size_t k = 0; k < count; k++) {
                 struct wsdbg_wait_site site;
-                assert_null(wsdbg_wait_site_find(joined->graph, places[k], &site));
+                assert_null(wsdbg_wait_site_find(joined->graph, places[k].instruction, &site));
                 found += site.state == cases[i].state;
             }
         }

@@ -223,8 +223,10 @@ static bool place_of_own(const struct wsdbg_code_function *function, uint32_t *n
 {
     if (!function->joined)
         return *number < wsdbg_graph_instruction_count(function->graph);
-    const uint32_t own = *number;
-    return wsdbg_joined_places(function->joined, function->cubin, own, number, 1) > 0;
+    struct wsdbg_joined_place place;
+    const bool is_found = wsdbg_joined_places(function->joined, function->cubin, *number, &place, 1) > 0;
+    *number = is_found ? place.instruction : *number;
+    return is_found;
 }
 
 static struct wsdbg_error *place_in(struct wsdbg_code *code, const struct wsdbg_machine *machine, uint32_t module,

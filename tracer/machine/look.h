@@ -75,6 +75,8 @@ struct wsdbg_look_part {
     struct wsdbg_code_place named;         /* of the PC; its instruction may not be decoded */
     struct wsdbg_code_place place;         /* the same if its instruction is decoded, else empty */
     struct wsdbg_wait_site site;
+    struct wsdbg_code_place own; /* the place in the function's own code; only where `copies` is not 0 */
+    uint32_t copy;               /* of the joined graph in which the part is taken to be */
     uint32_t copies;   /* of the function that it stands in, which it may be in; 0 and 1: the place is the only one */
     uint32_t calls;    /* so many calls that led there are known: the copies differ only in those before */
     bool was_asked;    /* the lane's stack frames were: they may be others in other lanes */

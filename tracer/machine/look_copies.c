@@ -12,15 +12,16 @@
 enum { COPIES_MOST = 256 };
 
 struct copies {
-    uint32_t places[COPIES_MOST];
+    struct wsdbg_joined_place places[COPIES_MOST];
     size_t count;
 };
 
-static void find_copies(const struct wsdbg_code_function *kernel, const struct wsdbg_code_place *named,
+/* `own`: in the function's own code. */
+static void find_copies(const struct wsdbg_code_function *kernel, const struct wsdbg_code_place *own,
                         struct copies *out)
 {
     uint32_t number;
-    const struct wsdbg_cubin_function *function = wsdbg_code_origin(named, &number);
+    const struct wsdbg_cubin_function *function = wsdbg_code_origin(own, &number);
     out->count = wsdbg_joined_places(kernel->joined, function, number, out->places, COPIES_MOST);
     if (out->count > COPIES_MOST)
         out->count = 0;
@@ -39,14 +40,22 @@ static bool was_called_so(const struct wsdbg_joined *joined, uint32_t copy, cons
     return true;
 }
 
-/* Leaves the copies that were called so, if there are any. */
-static void keep_called(const struct wsdbg_joined *joined, const struct wsdbg_look_calls *calls, struct copies *copies)
+/* Leaves the copies that were called so; false: there are none, and all are left. */
+static bool keep_called(const struct wsdbg_joined *joined, const struct wsdbg_look_calls *calls, struct copies *copies)
 {
     size_t kept = 0;
     for (size_t i = 0; i < copies->count; i++)
-        if (was_called_so(joined, joined->origins[copies->places[i]].copy, calls))
+        if (was_called_so(joined, copies->places[i].copy, calls))
             copies->places[kept++] = copies->places[i];
     copies->count = kept ? kept : copies->count;
+    return kept > 0;
+}
+
+static void take(const struct wsdbg_code_function *kernel, struct wsdbg_joined_place place,
+                 struct wsdbg_look_part *part)
+{
+    part->place = part->named = (struct wsdbg_code_place){kernel, place.instruction};
+    part->copy = place.copy;
 }
 
 struct wsdbg_error *wsdbg_look_first_copy(const struct wsdbg_code_kernel *kernel, struct wsdbg_look_part *part)
@@ -58,7 +67,8 @@ struct wsdbg_error *wsdbg_look_first_copy(const struct wsdbg_code_kernel *kernel
     find_copies(kernel->function, &part->place, &copies);
     if (!copies.count)
         return NULL;
-    part->place = part->named = (struct wsdbg_code_place){kernel->function, copies.places[0]};
+    part->own = part->place;
+    take(kernel->function, copies.places[0], part);
     part->copies = (uint32_t)copies.count;
     return NULL;
 }
@@ -76,19 +86,16 @@ struct wsdbg_error *wsdbg_look_called_copy(const struct wsdbg_look_source *sourc
     error = wsdbg_look_calls(source, &stand, kernel->function, &calls);
     if (error || !calls.count)
         return error;
-    find_copies(kernel->function, &part->place, &copies);
-    keep_called(kernel->function->joined, &calls, &copies);
-    part->place.instruction = part->named.instruction = copies.places[0];
+    find_copies(kernel->function, &part->own, &copies);
+    part->calls = keep_called(kernel->function->joined, &calls, &copies) ? calls.count : 0;
+    take(kernel->function, copies.places[0], part);
     part->copies = (uint32_t)copies.count;
-    part->calls = calls.count;
     return NULL;
 }
 
 /* Whether the last `calls` calls that led to two copies of a function are the same. */
 static bool are_called_alike(const struct wsdbg_joined *joined, uint32_t one, uint32_t other, uint32_t calls)
 {
-    one = joined->origins[one].copy;
-    other = joined->origins[other].copy;
     for (; calls && one != WSDBG_GRAPH_NONE && other != WSDBG_GRAPH_NONE; calls--) {
         if (joined->copies[one].call != joined->copies[other].call)
             return false;
@@ -150,14 +157,14 @@ static struct wsdbg_error *choose(const struct choice *choice, struct wsdbg_look
     struct copies copies;
     size_t fitting = 0;
     struct wsdbg_look_part first = *part;
-    find_copies(choice->kernel->function, &part->place, &copies);
+    find_copies(choice->kernel->function, &part->own, &copies);
     for (size_t i = 0; i < copies.count; i++) {
         struct wsdbg_look_part other = *part;
-        if (!are_called_alike(choice->kernel->function->joined, part->place.instruction, copies.places[i], part->calls))
+        if (!are_called_alike(choice->kernel->function->joined, part->copy, copies.places[i].copy, part->calls))
             continue;
-        other.place.instruction = other.named.instruction = copies.places[i];
+        take(choice->kernel->function, copies.places[i], &other);
         struct wsdbg_error *error =
-            wsdbg_wait_site_find(choice->kernel->function->graph, copies.places[i], &other.site);
+            wsdbg_wait_site_find(choice->kernel->function->graph, copies.places[i].instruction, &other.site);
         if (error)
             return error;
         if (other.site.state != part->site.state || !fits(choice, &other.site))

@@ -282,16 +282,6 @@ static uint32_t context_of(const struct listing *listing, size_t part)
     return listing->out->grids[listing->out->ctas[cta].grid].context;
 }
 
-/* In which copy of a function two lanes stand may be different.  In warps of one index it is taken to be the same. */
-static bool stand_alike(const struct listing *listing, size_t part, size_t other)
-{
-    const struct wsdbg_warp_row *warps = listing->out->warps;
-    const uint32_t one = listing->out->parts[part].warp, two = listing->out->parts[other].warp;
-    return !listing->seen->parts[other].was_asked ||
-           (warps[one].warp == warps[two].warp &&
-            listing->out->ctas[warps[one].cta].grid == listing->out->ctas[warps[two].cta].grid);
-}
-
 /* The kernel's own place of a part that stands in a function which the kernel calls. */
 static struct wsdbg_error *find_copy(struct listing *listing, uint32_t grid, size_t part)
 {
@@ -317,11 +307,13 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
     *recent = (uint32_t)part;
     if (earlier < part && listing->seen->parts[earlier].pc == row->pc && listing->seen->parts[earlier].wait == NULL &&
         !listing->seen->parts[earlier].spin.is_found && context_of(listing, earlier) == context_of(listing, part) &&
-        stand_alike(listing, part, earlier)) {
+        !listing->seen->parts[earlier].was_asked) { /* lanes at one counter may have been called from several places */
         const struct wsdbg_look_part *other = &listing->seen->parts[earlier];
         row->named = other->named;
         row->place = other->place;
         row->site = other->site;
+        row->own = other->own;
+        row->copy = other->copy;
         row->copies = other->copies;
         row->calls = other->calls;
         row->was_asked = other->was_asked;
