@@ -18,6 +18,11 @@ struct place {
     uint32_t expected; /* of the init there, else of the word; 0 = not known */
 };
 
+/* Uses of a barrier that counts bytes. */
+#define BYTES                                                                         \
+    ((uint64_t)1 << WSDBG_ACCESS_ARRIVE_EXPECT | (uint64_t)1 << WSDBG_ACCESS_EXPECT | \
+     (uint64_t)1 << WSDBG_ACCESS_COMPLETE | (uint64_t)1 << WSDBG_ACCESS_COPY)
+
 struct survey {
     const struct wsdbg_families_source *source;
     struct place places[PLACES_MAX];
@@ -307,15 +312,13 @@ static bool is_of_another(const struct survey *survey, const struct wsdbg_family
  * is in no other array of more than one place. */
 static bool is_like(struct survey *survey, const struct wsdbg_family *array, uint32_t offset)
 {
-    const uint64_t bytes = (uint64_t)1 << WSDBG_ACCESS_ARRIVE_EXPECT | (uint64_t)1 << WSDBG_ACCESS_EXPECT |
-                           (uint64_t)1 << WSDBG_ACCESS_COMPLETE | (uint64_t)1 << WSDBG_ACCESS_COPY;
     const struct place *place = place_at(survey, offset, false);
     const struct wsdbg_family *other = array_at(survey, offset);
     const uint32_t expected = expected_at(survey, array->first);
     const uint64_t uses = (place ? place->uses : 0) | (other ? other->uses : 0);
     return (place || other) && is_same_variable(survey, array->first, offset) &&
            !is_of_another(survey, array, offset) && expected && expected_at(survey, offset) == expected &&
-           !(uses & bytes) == !(array->uses & bytes);
+           !(uses & BYTES) == !(array->uses & BYTES);
 }
 
 static bool fills_gaps(struct survey *survey, const struct wsdbg_family *array)
@@ -353,8 +356,12 @@ static bool holds_array(struct survey *survey, size_t number, const struct wsdbg
 {
     const struct wsdbg_family *array = &survey->arrays[number];
     uint32_t stage;
-    return survey->counted[number] && array->uses && array->stride < part->stride &&
-           part->stride % array->stride == 0 && covers(array, part->first, &stage) &&
+    const uint64_t quiet = (uint64_t)1 << WSDBG_ACCESS_INVALIDATE | (uint64_t)1 << WSDBG_ACCESS_WAIT;
+    const uint64_t uses = array->uses & ~((uint64_t)1 << WSDBG_ACCESS_INVALIDATE), signals = part->uses & ~quiet;
+    if (!uses || (signals && !(uses & BYTES) != !(signals & BYTES)))
+        return false;
+    return survey->counted[number] && array->stride < part->stride && part->stride % array->stride == 0 &&
+           covers(array, part->first, &stage) &&
            covers(array, part->first + (part->places - 1) * part->stride, &stage) &&
            run_of(survey, array, 0) == array->places;
 }

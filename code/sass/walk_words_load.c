@@ -29,8 +29,10 @@ static bool is_before_by_lane_0(const struct walk_words *words, const struct wal
     if (!met || store->place.meetings >= met->count)
         return false;
     const struct walk_place *next = &met->rows[store->place.meetings];
-    return next->walk != store->place.walk && next->walk < words->end_count &&
-           is_before(next, &words->ends[next->walk], place);
+    if (next->walk == store->place.walk || next->walk >= words->end_count)
+        return false;
+    const struct walk_place *end = &words->ends[next->walk];
+    return is_before(next, end, place) && !is_before(end, end, place);
 }
 
 /* Whether the store comes before a place of another walk. */

@@ -209,6 +209,12 @@ static bool is_load_of_memory(const struct wsdbg_instruction *instruction)
            (space == WSDBG_SPACE_SHARED || space == WSDBG_SPACE_GLOBAL || space == WSDBG_SPACE_GENERIC);
 }
 
+/* Whether the lane may have to wait there for other lanes or warps. */
+static bool meets_others(enum wsdbg_operation operation)
+{
+    return operation == WSDBG_OP_BAR || operation == WSDBG_OP_WARPSYNC || operation == WSDBG_OP_ELECT;
+}
+
 /* False: it does something that others may see, or what it does is not known. */
 static bool execute(struct runner *runner, uint32_t number)
 {
@@ -221,7 +227,7 @@ static bool execute(struct runner *runner, uint32_t number)
     }
     if (is_load_of_memory(instruction))
         return executes == WSDBG_TRUTH_YES && load(runner, number, instruction);
-    if (!wsdbg_operation_fits_wait_loop(instruction->operation))
+    if (!wsdbg_operation_fits_wait_loop(instruction->operation) || meets_others(instruction->operation))
         return false;
     const uint64_t depends = sources_depend(runner, instruction);
     wsdbg_thread_step(instruction, runner->world, &runner->state);
