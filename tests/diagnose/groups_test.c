@@ -31,29 +31,27 @@ static const struct kernel {
      .forgets = {0, 1}},
     {.name = "the second group begins with the first round of all",
      .cause = "PARITY_WRONG",
-     .says = "Warps 8-11 begin to wait on \"full\" stage 0 at kernel.cu:200, in a round that is none of their own: "
-             "another warpgroup takes it. With parity 1 of \"full\" stage 2 first, and the rounds that follow, the "
-             "kernel would finish.",
+     .says = "Warps 8-11 begin to wait on \"full\" stage 0 at kernel.cu:200, some rounds too early or too late for the "
+             "turns that warpgroups take there. With parity 1 of \"full\" stage 2 first, and the rounds that follow, "
+             "the kernel would finish.",
      .begins_early = {0, TILE}},
     {.name = "the second group passes over a round less than the tile has",
      .cause = "PARITY_DRIFT",
-     .says =
-         "Warps 8-11 pass over rounds of other warpgroups, and then wait on \"full\" stage 1 at kernel.cu:200, in a "
-         "round that is none of their own. With parity 0 of \"full\" stage 2 there, and as many rounds on or back "
-         "each time, the kernel would finish.",
+     .says = "Warps 8-11 pass over rounds of other warpgroups, too few or too many, and then wait on \"full\" stage 1 "
+             "at kernel.cu:200. With parity 0 of \"full\" stage 2 there, and as many rounds on or back each time, the "
+             "kernel would finish.",
      .passes_less = {0, 1}},
     {.name = "both groups do",
      .cause = "PARITY_DRIFT",
-     .says =
-         "Warps 4-11 pass over rounds of other warpgroups, and then wait on \"full\" stage 3 at kernel.cu:200, in a "
-         "round that is none of their own. With parity 1 of \"full\" stage 0 there, and as many rounds on or back "
-         "each time, the kernel would finish.",
+     .says = "Warps 4-11 pass over rounds of other warpgroups, too few or too many, and then wait on \"full\" stage 3 "
+             "at kernel.cu:200. With parity 1 of \"full\" stage 0 there, and as many rounds on or back each time, the "
+             "kernel would finish.",
      .passes_less = {1, 1}},
     {.name = "the only group advances twice in one of its last rounds",
      .cause = "PARITY_DRIFT",
-     .says = "Warps 4-7 pass over rounds that nobody takes, and then wait on \"full\" stage 2 at kernel.cu:201, in a "
-             "round that is none of their own. With parity 1 of \"full\" stage 1 there, and as many rounds on or back "
-             "each time, the kernel would finish.",
+     .says = "Warps 4-7 pass over rounds that nobody takes, too few or too many, and then wait on \"full\" stage 2 at "
+             "kernel.cu:201. With parity 1 of \"full\" stage 1 there, and as many rounds on or back each time, the "
+             "kernel would finish.",
      .is_alone = true},
 };
 

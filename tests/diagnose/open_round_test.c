@@ -19,18 +19,21 @@ enum { FULL = 1, EMPTY, OTHER, STAGES = 2, PRODUCER = 0, FIRST, SECOND, WARPS, S
 static const struct row {
     const char *says, *first, *second;
     uint32_t waits, arrivals; /* 0 = no round is open */
+    uint32_t rounds;          /* of the producer, which waits for a release in all but the first two; 0 = 5 */
 } rows[] = {
-    {"each round is whole", "wawawa", "wawawa", 0, 0},
-    {"both left before a round", "wawa", "wawa", 0, 0},
-    {"both left out the last arrival", "wawaw", "wawaw", 3, 2},
-    {"... and looked at the slot again and again", "wawawwww", "wawawwww", 6, 2},
-    {"one left out the last arrival, the other one left before", "wawaw", "wawa", 0, 0},
-    {"one never arrives", "wawaw", "www", 3, 2},
-    {"a single arrival is no habit", "waw", "waw", 0, 0},
-    {"an arrival without a wait", "wawaaw", "wawaaw", 0, 0},
-    {"the last wait is for something else", "wawao", "wawao", 0, 0},
-    {"the end of one walk is not known", "wawaw", "wae", 3, 2},
-    {"the end of no walk is known", "wawawe", "wawawe", 0, 0},
+    {"each round is whole", "wawawa", "wawawa", 0, 0, 0},
+    {"both left before a round", "wawa", "wawa", 0, 0, 0},
+    {"both left out the last arrival", "wawaw", "wawaw", 3, 2, 0},
+    {"... but the producer waits for more rounds: they left too early", "wawaw", "wawaw", 0, 0, 6},
+    {"... and it waits for no more than they make", "wawaw", "wawaw", 0, 0, 4},
+    {"... and looked at the slot again and again", "wawawwww", "wawawwww", 6, 2, 0},
+    {"one left out the last arrival, the other one left before", "wawaw", "wawa", 0, 0, 0},
+    {"one never arrives", "wawaw", "www", 3, 2, 0},
+    {"a single arrival is no habit", "waw", "waw", 0, 0, 0},
+    {"an arrival without a wait", "wawaaw", "wawaaw", 0, 0, 0},
+    {"the last wait is for something else", "wawao", "wawao", 0, 0, 0},
+    {"the end of one walk is not known", "wawaw", "wae", 3, 2, 0},
+    {"the end of no walk is known", "wawawe", "wawawe", 0, 0, 0},
 };
 
 static void follow(struct way *way, const char *steps)
@@ -62,6 +65,8 @@ static void make(struct picture *p, const struct row *row)
     picture_name(p, EMPTY, "empty", STAGES, 2, 1);
     for (uint32_t w = 0; w < WARPS; w++)
         ways[w].warp = w;
+    for (uint32_t i = 0; i < (row->rounds ? row->rounds : 5); i++)
+        way_add(&ways[PRODUCER], WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
     follow(&ways[FIRST], row->first);
     follow(&ways[SECOND], row->second);
     ways_put(p, ways, WARPS);
@@ -80,7 +85,7 @@ static void check(const struct row *row)
         barrier++;
     wsdbg_set_add(&gone, FIRST);
     wsdbg_set_add(&gone, SECOND);
-    const bool found = wsdbg_open_round_find(&c, &gone, barrier, &open);
+    const bool found = wsdbg_open_round_find(&c, &gone, PRODUCER, barrier, &open);
     if (found != (row->waits > 0) || open.waits != row->waits || open.arrivals != row->arrivals)
         fail_msg("%s: %u waits, %u arrivals", row->says, open.waits, open.arrivals);
     if (found)

@@ -149,6 +149,8 @@ static enum wsdbg_outside who_ends_known_poll(const struct outlook *from, const 
 static enum wsdbg_outside who_ends(const struct outlook *from, const struct wsdbg_warp_row *warp,
                                    enum wsdbg_warp_state state, uint32_t site, struct wsdbg_optional_u64 address)
 {
+    if (wsdbg_warp_state_polls(state) && site != WSDBG_NONE && from->snapshot->sites[site].may_time_out)
+        return WSDBG_OUTSIDE_DEVICE; /* the poll may end by itself */
     switch (state) {
     case WSDBG_WARP_WAIT_GRID_DEPENDENCY:
         return WSDBG_OUTSIDE_GRID;

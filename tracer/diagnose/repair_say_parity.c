@@ -126,18 +126,18 @@ void wsdbg_repair_say_shift(struct rounds *rounds, const struct wsdbg_repair *re
                               to = wsdbg_say_object(c, rounds->replay->barriers[repair->moved_to].row),
                               site = wsdbg_repair_at_step(rounds, wait->agent, wait->step);
     if (repair->is_each_time)
-        wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "%s pass%s over rounds %s, and then wait%s on %s%s, in a round that is none of %s own. With parity "
-                    "%u of %s there, and as many rounds on or back each time, %s.",
-                    warps.text, is_one ? "es" : "", repair->is_alone ? "that nobody takes" : "of other warpgroups",
-                    is_one ? "s" : "", was.text, site.text, is_one ? "its" : "their", repair->moved_parity, to.text,
-                    wsdbg_repair_outcome(repair));
+        wsdbg_print(
+            finding->sentence, sizeof finding->sentence,
+            "%s pass%s over rounds%s, too few or too many, and then wait%s on %s%s. With parity %u of %s there, "
+            "and as many rounds on or back each time, %s.",
+            warps.text, is_one ? "es" : "", repair->is_alone ? " that nobody takes" : " of other warpgroups",
+            is_one ? "s" : "", was.text, site.text, repair->moved_parity, to.text, wsdbg_repair_outcome(repair));
     else
         wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "%s begin%s to wait on %s%s, in a round that is none of %s own: another warpgroup takes it. With "
-                    "parity %u of %s first, and the rounds that follow, %s.",
-                    warps.text, is_one ? "s" : "", was.text, site.text, is_one ? "its" : "their", repair->moved_parity,
-                    to.text, wsdbg_repair_outcome(repair));
+                    "%s begin%s to wait on %s%s, some rounds too early or too late for the turns that warpgroups take "
+                    "there. With parity %u of %s first, and the rounds that follow, %s.",
+                    warps.text, is_one ? "s" : "", was.text, site.text, repair->moved_parity, to.text,
+                    wsdbg_repair_outcome(repair));
     if (repair->is_alone)
         wsdbg_print(finding->fix, sizeof finding->fix,
                     "Advance the stage and the phase of %s once in each round: look for a release, a commit or an "

@@ -158,6 +158,17 @@ static void move_back(struct shift *s)
     memset(s->flips, 0, s->step_count * sizeof *s->flips);
 }
 
+/* Whether, in the last run, each phase of the ring was that of one warpgroup: else a shift makes up for rounds that
+ * somebody leaves out or makes too often. */
+static bool do_groups_take_turns(const struct shift *s)
+{
+    const struct wsdbg_replay *replay = s->t->replay;
+    for (uint32_t b = 0; b < replay->barrier_count; b++)
+        if (wsdbg_replay_is_of_family(replay, s->ring, b) && !wsdbg_replay_groups_take_turns(replay, b))
+            return false;
+    return true;
+}
+
 static bool works(struct shift *s, uint32_t rounds, bool each_time, struct wsdbg_repair *repair)
 {
     struct wsdbg_trial *t = s->t;
@@ -169,7 +180,7 @@ static bool works(struct shift *s, uint32_t rounds, bool each_time, struct wsdbg
     t->changes.flips = WSDBG_FLIPS_STEPS;
     t->changes.flip_steps = s->flips;
     const bool works = wsdbg_set_count(&repair->warps) && t->replay->steps_left && wsdbg_trial_works(t) &&
-                       t->is_to_end && wsdbg_trial_gets_all_phases(t, s->ring);
+                       t->is_to_end && wsdbg_trial_gets_all_phases(t, s->ring) && do_groups_take_turns(s);
     move_back(s);
     return works;
 }
@@ -188,19 +199,37 @@ static uint32_t wait_groups(struct shift *s)
 }
 
 /* Where more than one number of rounds would do, none is told: the ring does not say which rounds are the group's. */
-static bool try_rounds(struct shift *s, bool each_time)
+static bool try_rounds(struct shift *s, bool each_time, struct wsdbg_repair *found)
 {
-    struct wsdbg_repair repair, found = {.kind = WSDBG_REPAIR_SHIFT};
+    struct wsdbg_repair repair;
     uint32_t count = 0;
     for (uint32_t rounds = 1; rounds < 2 * s->places && count < 2; rounds++)
         if (works(s, rounds, each_time, &repair)) {
-            found = repair;
+            *found = repair;
             count++;
         }
-    found.is_alone = s->group == WSDBG_NONE && wait_groups(s) == 1;
-    if (count == 1)
+    found->is_alone = s->group == WSDBG_NONE && wait_groups(s) == 1;
+    return count == 1 && s->t->replay->steps_left;
+}
+
+/* Where moving either of two warpgroups would do, none is told. */
+static void try_each_group(struct shift *s, uint32_t groups, bool each_time)
+{
+    struct wsdbg_repair found = {.kind = WSDBG_REPAIR_SHIFT}, other = found;
+    uint32_t count = 0;
+    for (s->group = 0; s->group < groups; s->group++)
+        if (find_moved(s) && try_rounds(s, each_time, count ? &other : &found))
+            count++;
+    if (count == 1 && s->t->replay->steps_left)
         wsdbg_trial_keep_found(s->t, &found, true);
-    return count > 0;
+}
+
+static void try_all_groups(struct shift *s)
+{
+    struct wsdbg_repair found = {.kind = WSDBG_REPAIR_SHIFT};
+    s->group = WSDBG_NONE;
+    if (find_moved(s) && try_rounds(s, true, &found))
+        wsdbg_trial_keep_found(s->t, &found, true);
 }
 
 /* Whether some stage of the ring is waited on by nobody. */
@@ -230,12 +259,11 @@ static void try_all(struct shift *s)
         s->places = places_of(s->t, f);
         if (!wsdbg_trial_leads_family(s->t, f) || s->places < 2 || s->places > PLACES_MOST)
             continue;
-        for (s->group = 0; s->group < groups; s->group++)
-            if (find_moved(s) && !try_rounds(s, false))
-                try_rounds(s, true);
-        s->group = WSDBG_NONE;
-        if (!s->t->out->count && !leaves_a_stage_out(s) && find_moved(s))
-            try_rounds(s, true);
+        try_each_group(s, groups, false);
+        if (!s->t->out->count)
+            try_each_group(s, groups, true);
+        if (!s->t->out->count && !leaves_a_stage_out(s))
+            try_all_groups(s);
     }
 }
 

@@ -84,6 +84,37 @@ static bool has_slipped_on(const struct wsdbg_replay *replay, uint32_t barrier)
     return !are_phases_shared(&ended, phases) && (!may_all_share || ended.waits + 1 < phases);
 }
 
+/* As has_like, of the agent's own warpgroup. */
+static bool has_like_in_group(const struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier)
+{
+    const struct wsdbg_replay_waits *own = wsdbg_replay_waits_of(replay, agent, barrier);
+    const struct wsdbg_case *c = replay->c;
+    const uint32_t group = wsdbg_case_warp(c, replay->agents[agent].warp)->warp / WSDBG_GROUP_WARPS;
+    for (uint32_t i = 0; i < agent; i++) {
+        const struct wsdbg_replay_waits *other = wsdbg_replay_waits_of(replay, i, barrier);
+        if (other->passed == own->passed && other->phase_hash == own->phase_hash &&
+            replay->agents[i].cta == replay->agents[agent].cta &&
+            wsdbg_case_warp(c, replay->agents[i].warp)->warp / WSDBG_GROUP_WARPS == group)
+            return true;
+    }
+    return false;
+}
+
+bool wsdbg_replay_groups_take_turns(const struct wsdbg_replay *replay, uint32_t barrier)
+{
+    struct ended ended = {0};
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, i, barrier);
+        ended.any_lags |= waits->lags;
+        ended.any_free |= waits->began_free;
+        if (waits->passed && !has_like_in_group(replay, i, barrier)) {
+            ended.waits += waits->passed;
+            ended.phase_sum += waits->phase_sum;
+        }
+    }
+    return are_phases_shared(&ended, replay->barriers[barrier].phase);
+}
+
 bool wsdbg_replay_has_slipped(const struct wsdbg_replay *replay)
 {
     for (uint32_t b = 0; b < replay->barrier_count; b++)

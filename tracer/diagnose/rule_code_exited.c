@@ -80,13 +80,13 @@ static bool say_open_round(struct wsdbg_case *c, const struct wsdbg_missing_arri
                            const struct wsdbg_warp_set *gone, enum wsdbg_confidence confidence)
 {
     struct wsdbg_open_round open;
-    if (!wsdbg_open_round_find(c, gone, missing->word.barrier, &open))
+    if (!wsdbg_open_round_find(c, gone, missing->warp, missing->word.barrier, &open))
         return false;
     struct wsdbg_finding *finding = wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ARRIVE_MISSING, confidence);
     if (!finding)
         return true;
     char warps[160];
-    wsdbg_print(warps, sizeof warps, "%s", wsdbg_say_warps(c, gone).text);
+    wsdbg_print(warps, sizeof warps, "%s", wsdbg_say_warps(c, &open.warps).text);
     finding->role = role_of_gone(c, missing, gone);
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%s waits on %s%s with %u of its %u arrivals. Only %s could make the missing ones. From its start to "
@@ -94,7 +94,7 @@ static bool say_open_round(struct wsdbg_case *c, const struct wsdbg_missing_arri
                 "arriving and then left the kernel.",
                 wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
                 wsdbg_say_at(c, missing->warp).text, missing->made, missing->word.expected, warps,
-                wsdbg_set_count(gone) == 1 ? "that warp" : "each of these", open.waits,
+                wsdbg_set_count(&open.warps) == 1 ? "that warp" : "each of these", open.waits,
                 wsdbg_say_family(c, open.waited).text, wsdbg_say_family(c, missing->word.barrier).text, open.arrivals);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let %s arrive on %s behind each wait on %s, also in the last round.", warps,
