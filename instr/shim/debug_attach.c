@@ -43,14 +43,15 @@
 #define IDLE_NS 3000000ull         /* so long a context may take to say that it has no work */
 #define FIRST_IDLE_NS 100000000ull /* ... before the first launch, also where other programs have the GPU in turns */
 #define HELD_NS 100000000ull       /* an event that takes longer is held back by somebody */
-#define RESCUE_NS 12000000000ull /* so long calls wait for the inspector's attach watchdog, which lets the GPU go on */
+#define RESCUE_NS 12000000000ull   /* so long calls wait for the inspector's attach watchdog, which lets the GPU go on \
+                                    */
 /* For an inspector to leave when asked: 0.3 s after a look, and the detach. */
 #define LEAVE_NS 600000000ull
 #define LEAVE_LOADING_NS 2500000000ull /* while a call waits for its answer */
 /* While it has stopped a GPU: a call of the driver's debug interface may take 4 s. */
 #define LEAVE_STOPPED_NS 5500000000ull
-#define LOADING_US 100000              /* a call that loads code may take so long before the attach is refused */
-#define COME_UP_NS 1000000000ull       /* an attach takes 0.1 to 0.3 s */
+#define LOADING_US 100000        /* a call that loads code may take so long before the attach is refused */
+#define COME_UP_NS 1000000000ull /* an attach takes 0.1 to 0.3 s */
 #define LAUNCHES_WAIT_US 100000
 
 /* Lazy loading, suspend events, exceptions of warps that have exited since, no context push and pop events.  Without

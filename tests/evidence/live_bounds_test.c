@@ -116,7 +116,8 @@ static void before_the_first_launch_one_waits_for_the_gpus_turn(void **state)
     helpers_finish(&rig);
 }
 
-/* Where several programs share a GPU, a suspension may take 4.04 s.  To kill the inspector would leave the GPU stopped. */
+/* Where several programs share a GPU, a suspension may take 4.04 s.  To kill the inspector would leave the GPU stopped.
+ */
 static void one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for(void **state)
 {
     struct wsdbg_snapshot snapshot;
@@ -130,7 +131,7 @@ static void one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for(void 
     rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), 4000 * MS, &snapshot));
     unsetenv("FAKE_CUDA_SLOW");
     assert_int_equal(snapshot.look_count, 1); /* there is no time for a second one */
-    assert_int_equal(rig.gpu->attaches, 1); /* no attach watchdog had to come */
+    assert_int_equal(rig.gpu->attaches, 1);   /* no attach watchdog had to come */
     wsdbg_snapshot_deinit(&snapshot);
     source->ops->close(source);
     helpers_finish(&rig);

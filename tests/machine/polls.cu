@@ -1,4 +1,4 @@
-/* polls.cu - loops that poll memory, as communication libraries write them, and loops that do work and look similar.  It
+/* polls.cu - loops that poll memory, as communication libraries write them, and loops that do work and look similar. It
  * is compiled for poll_loops_test.c and never run: a kernel's name says what it does.
  */
 #include <stdint.h>
@@ -52,8 +52,8 @@ static __device__ __forceinline__ ulonglong2 load_pair(const ulonglong2 *pair)
 }
 
 /* Lines of two words of data, each with a mark behind it; several in a row, so that the marks change. */
-extern "C" __global__ void poll_marked_lines(const uint4 *lines, const volatile uint32_t *stop, uint32_t mark, int count,
-                                             uint2 *out)
+extern "C" __global__ void poll_marked_lines(const uint4 *lines, const volatile uint32_t *stop, uint32_t mark,
+                                             int count, uint2 *out)
 {
     bool left = false;
     int rounds = 0;
@@ -122,7 +122,8 @@ extern "C" __global__ void poll_step_of_several(const uint64_t *there, const vol
 }
 
 /* What is looked at seldom comes first. */
-extern "C" __global__ void poll_behind_check(const volatile uint32_t *flag, const volatile uint32_t *stop, uint64_t *out)
+extern "C" __global__ void poll_behind_check(const volatile uint32_t *flag, const volatile uint32_t *stop,
+                                             uint64_t *out)
 {
     int rounds = 0;
     for (;;) {

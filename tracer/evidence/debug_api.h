@@ -58,7 +58,8 @@ struct wsdbg_debug_event {
             uint64_t context;
         } context;
         struct {
-            uint64_t broken_devices, faulted_devices; /* bit n: device n has a warp at a breakpoint, with an exception */
+            uint64_t broken_devices,
+                faulted_devices; /* bit n: device n has a warp at a breakpoint, with an exception */
         } suspended;
         unsigned char bytes[88];
     };
@@ -113,43 +114,42 @@ _Static_assert(offsetof(struct wsdbg_debug_grid, cluster) == 88, "grid layout");
 _Static_assert(sizeof(struct wsdbg_debug_resources) == 8, "resources layout");
 
 /* One entry of the function table: name, byte offset in the table, argument types. */
-#define WSDBG_DEBUG_FUNCTIONS(X)                                                                                    \
-    X(initialize, 0, (void))                                                                                        \
-    X(finalize, 8, (void))                                                                                          \
-    X(suspendDevice, 16, (uint32_t device))                                                                         \
-    X(resumeDevice, 24, (uint32_t device))                                                                          \
-    X(readValidWarps, 88, (uint32_t device, uint32_t sm, uint64_t * mask))                                          \
-    X(readParamMemory, 136,                                                                                         \
-      (uint32_t device, uint32_t sm, uint32_t warp, uint64_t address, void *out, uint32_t byte_count))              \
-    X(readSharedMemory, 144,                                                                                        \
-      (uint32_t device, uint32_t sm, uint32_t warp, uint64_t address, void *out, uint32_t byte_count))              \
-    X(readLocalMemory, 152,                                                                                         \
-      (uint32_t device, uint32_t sm, uint32_t warp, uint32_t lane, uint64_t address, void *out,                     \
-       uint32_t byte_count))                                                                                        \
-    X(getNumDevices, 280, (uint32_t * count))                                                                       \
-    X(getNumSMs, 288, (uint32_t device, uint32_t * count))                                                          \
-    X(getNumWarps, 296, (uint32_t device, uint32_t * count))                                                        \
-    X(acknowledgeSyncEvents, 632, (void))                                                                           \
-    X(setKernelLaunchNotificationMode, 712, (uint32_t mode))                                                        \
-    X(getNextEvent, 752, (uint32_t queue, struct wsdbg_debug_event * event))                                        \
-    X(getElfImageByHandle, 760, (uint32_t device, uint64_t handle, uint32_t type, void *out, uint64_t byte_count))  \
-    X(readRegisterRange, 784,                                                                                       \
-      (uint32_t device, uint32_t sm, uint32_t warp, uint32_t lane, uint32_t first, uint32_t count, uint32_t * out)) \
-    X(readGlobalMemory, 808, (uint64_t address, void *out, uint32_t byte_count))                                    \
-    X(requestCleanupOnDetach, 840, (uint32_t resume_flag))                                                          \
-    X(readPredicates, 848,                                                                                          \
-      (uint32_t device, uint32_t sm, uint32_t warp, uint32_t lane, uint32_t count, uint32_t * out))                 \
-    X(readUniformRegisterRange, 920,                                                                                \
-      (uint32_t device, uint32_t sm, uint32_t warp, uint32_t first, uint32_t count, uint32_t * out))                \
-    X(getConstBankAddress, 1048,                                                                                    \
-      (uint32_t device, uint64_t grid_id, uint32_t bank, uint64_t * address, uint32_t * byte_count))                \
-    X(readDeviceExceptionState, 904, (uint32_t device, uint64_t * mask, uint32_t words))                            \
-    X(readSmException, 1080, (uint32_t device, uint32_t sm, uint32_t * exception, uint64_t * error_pc, bool *valid))   \
-    X(getGridInfo, 1096, (uint32_t device, uint64_t grid_id, struct wsdbg_debug_grid * out))                        \
-    X(readWarpResources, 1128, (uint32_t device, uint32_t sm, uint32_t warp, struct wsdbg_debug_resources * out))   \
-    X(getCbuWarpState, 1136,                                                                                        \
-      (uint32_t device, uint32_t sm, uint64_t warps, struct wsdbg_debug_convergence * out, uint32_t count))         \
-    X(readWarpState, 1144, (uint32_t device, uint32_t sm, uint32_t warp, struct wsdbg_debug_warp * out))            \
+#define WSDBG_DEBUG_FUNCTIONS(X)                                                                                      \
+    X(initialize, 0, (void))                                                                                          \
+    X(finalize, 8, (void))                                                                                            \
+    X(suspendDevice, 16, (uint32_t device))                                                                           \
+    X(resumeDevice, 24, (uint32_t device))                                                                            \
+    X(readValidWarps, 88, (uint32_t device, uint32_t sm, uint64_t * mask))                                            \
+    X(readParamMemory, 136,                                                                                           \
+      (uint32_t device, uint32_t sm, uint32_t warp, uint64_t address, void *out, uint32_t byte_count))                \
+    X(readSharedMemory, 144,                                                                                          \
+      (uint32_t device, uint32_t sm, uint32_t warp, uint64_t address, void *out, uint32_t byte_count))                \
+    X(readLocalMemory, 152,                                                                                           \
+      (uint32_t device, uint32_t sm, uint32_t warp, uint32_t lane, uint64_t address, void *out, uint32_t byte_count)) \
+    X(getNumDevices, 280, (uint32_t * count))                                                                         \
+    X(getNumSMs, 288, (uint32_t device, uint32_t * count))                                                            \
+    X(getNumWarps, 296, (uint32_t device, uint32_t * count))                                                          \
+    X(acknowledgeSyncEvents, 632, (void))                                                                             \
+    X(setKernelLaunchNotificationMode, 712, (uint32_t mode))                                                          \
+    X(getNextEvent, 752, (uint32_t queue, struct wsdbg_debug_event * event))                                          \
+    X(getElfImageByHandle, 760, (uint32_t device, uint64_t handle, uint32_t type, void *out, uint64_t byte_count))    \
+    X(readRegisterRange, 784,                                                                                         \
+      (uint32_t device, uint32_t sm, uint32_t warp, uint32_t lane, uint32_t first, uint32_t count, uint32_t * out))   \
+    X(readGlobalMemory, 808, (uint64_t address, void *out, uint32_t byte_count))                                      \
+    X(requestCleanupOnDetach, 840, (uint32_t resume_flag))                                                            \
+    X(readPredicates, 848,                                                                                            \
+      (uint32_t device, uint32_t sm, uint32_t warp, uint32_t lane, uint32_t count, uint32_t * out))                   \
+    X(readUniformRegisterRange, 920,                                                                                  \
+      (uint32_t device, uint32_t sm, uint32_t warp, uint32_t first, uint32_t count, uint32_t * out))                  \
+    X(getConstBankAddress, 1048,                                                                                      \
+      (uint32_t device, uint64_t grid_id, uint32_t bank, uint64_t * address, uint32_t * byte_count))                  \
+    X(readDeviceExceptionState, 904, (uint32_t device, uint64_t * mask, uint32_t words))                              \
+    X(readSmException, 1080, (uint32_t device, uint32_t sm, uint32_t * exception, uint64_t * error_pc, bool *valid))  \
+    X(getGridInfo, 1096, (uint32_t device, uint64_t grid_id, struct wsdbg_debug_grid * out))                          \
+    X(readWarpResources, 1128, (uint32_t device, uint32_t sm, uint32_t warp, struct wsdbg_debug_resources * out))     \
+    X(getCbuWarpState, 1136,                                                                                          \
+      (uint32_t device, uint32_t sm, uint64_t warps, struct wsdbg_debug_convergence * out, uint32_t count))           \
+    X(readWarpState, 1144, (uint32_t device, uint32_t sm, uint32_t warp, struct wsdbg_debug_warp * out))              \
     X(setNotifyNewEventCallback, 1176, (void (*notify)(void *), void *data))
 
 enum { WSDBG_DEBUG_TABLE_BYTES = 1184 };

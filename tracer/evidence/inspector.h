@@ -42,9 +42,9 @@ enum {
 };
 #define WSDBG_INSPECTOR_IMAGE_BYTES (512ull << 20) /* all images together */
 
-/* One call of the driver may take so long.  Where several programs share GPUs, 2 of 255 suspensions took 4.04 s on H200s,
- * and calls for the other GPU waited meanwhile (docs/results/live-attach.md).  To kill an inspector that waits leaves the
- * GPU stopped. */
+/* One call of the driver may take so long.  Where several programs share GPUs, 2 of 255 suspensions took 4.04 s on
+ * H200s, and calls for the other GPU waited meanwhile (docs/results/live-attach.md).  To kill an inspector that waits
+ * leaves the GPU stopped. */
 #define WSDBG_INSPECTOR_BLOCKED_NS 5000000000ull
 #define WSDBG_INSPECTOR_LEASE_NS 6000000000ull  /* the program shows out one that has not renewed it for so long */
 #define WSDBG_INSPECTOR_ATTACH_NS 2900000000ull /* it gives up after that; shorter than its lease */

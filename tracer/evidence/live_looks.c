@@ -121,8 +121,7 @@ static struct wsdbg_error *look_once(struct wsdbg_live_process *process)
 {
     struct wsdbg_look_row *times = &process->times[process->count];
     uint64_t since_ns = wsdbg_attach_clock_ns();
-    struct wsdbg_error *error =
-        wsdbg_live_machine_suspend(process->machine, STOPPED_AT_MOST_NS, STEP_LIMIT_NS);
+    struct wsdbg_error *error = wsdbg_live_machine_suspend(process->machine, STOPPED_AT_MOST_NS, STEP_LIMIT_NS);
     times->suspend_ns = lap(&since_ns);
     if (error)
         return error;
