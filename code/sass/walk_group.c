@@ -318,8 +318,6 @@ void walk_group_join(struct walk_group *group, const struct wsdbg_walk_step *ste
     const bool joins = step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE ||
                        step->kind == WSDBG_ACCESS_CLUSTER_ARRIVE || step->kind == WSDBG_ACCESS_ARRIVE ||
                        step->kind == WSDBG_ACCESS_ARRIVE_EXPECT || step->kind == WSDBG_ACCESS_DROP;
-    if (step->kind == WSDBG_WALK_TOGETHER)
-        walk_group_meet(group);
     if (!waits && !joins && step->kind != WSDBG_ACCESS_WAIT)
         return;
     const uint32_t id = barrier_of(group, step);
