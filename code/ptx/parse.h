@@ -12,7 +12,7 @@
 /* `name` stands in errors: "NAME:LINE: ...".  The text need not end with a zero byte and is not needed afterwards. */
 struct wsdbg_error *wsdbg_ptx_parse(const char *text, size_t byte_count, const char *name,
                                     struct wsdbg_ptx_program **out);
-/* The same instructions under the same numbers, for who follows values through them: no two registers share one.  The
+/* The same instructions under the same numbers, to follow values through them: no two registers share a number.  The
  * address of a function is a register that nothing writes, and 0 among initial values. */
 struct wsdbg_error *wsdbg_ptx_parse_to_read(const char *text, size_t byte_count, const char *name,
                                             struct wsdbg_ptx_program **out);

@@ -351,7 +351,7 @@ static void join_gaps(struct survey *survey, struct wsdbg_family *array)
 }
 
 /* Whether an access goes along all places of the array one by one, among them all those of another array, and all
- * expect the same number of arrivals: the other one is part of it. */
+ * expect the same number of arrivals.  Then the other array is part of this one. */
 static bool holds_array(struct survey *survey, size_t number, const struct wsdbg_family *part)
 {
     const struct wsdbg_family *array = &survey->arrays[number];

@@ -204,10 +204,13 @@ static struct wsdbg_error *note_call(struct joining *joining, uint32_t copy, uin
     const struct wsdbg_instruction *call = &joining->code.lines[joining->first_lines[copy] + number].instruction;
     const struct wsdbg_cubin_function *callee = callee_of(joining, row.function, number, call);
     size_t piece;
-    if (!callee || is_being_called(joining, copy, callee) || number + 1 == row.count)
+    if (!callee)
         return NULL;
     struct wsdbg_error *error = piece_of(joining, callee, &piece);
-    if (error || !joining->pieces[piece].can_be_copied)
+    const bool can_be_copied = !error && joining->pieces[piece].can_be_copied && number + 1 < row.count &&
+                               !is_being_called(joining, copy, callee);
+    joining->code.calls_program |= !can_be_copied;
+    if (!can_be_copied)
         return error;
     return add_copy(joining, &(struct wsdbg_joined_copy){.function = callee, .caller = copy, .call = number});
 }

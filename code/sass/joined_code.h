@@ -27,6 +27,7 @@ struct joined_code {
     size_t capacity;
     struct wsdbg_way *ways; /* of branches through registers, by the numbers of lines */
     size_t way_count, way_capacity;
+    bool calls_program; /* a call of a function of the program is left: that may store to whatever it is given */
 };
 
 /* Folds copies and negations of predicates into the comparisons before them.  `graph`: of the lines. */

@@ -161,10 +161,12 @@ static uint32_t words_most(const struct wsdbg_graph *graph)
 
 /* The pointer does not depend on what is in the frame.  So the first time only the pointer's values are found, which
  * tell how large the frame is. */
-struct wsdbg_error *joined_frame_find(const struct wsdbg_graph *graph, struct joined_frame *out)
+struct wsdbg_error *joined_frame_find(const struct wsdbg_graph *graph, bool calls_program, struct joined_frame *out)
 {
-    struct frame frame = {
-        .graph = graph, .out = out, .spans = calloc((size_t)graph->instruction_count + 1, sizeof *frame.spans)};
+    struct frame frame = {.graph = graph,
+                          .out = out,
+                          .calls_program = calls_program,
+                          .spans = calloc((size_t)graph->instruction_count + 1, sizeof *frame.spans)};
     *out = (struct joined_frame){.accesses = calloc((size_t)graph->instruction_count + 1, sizeof *out->accesses)};
     struct wsdbg_error *error = out->accesses && frame.spans ? follow(&frame, 0) : &wsdbg_error_no_memory;
     if (!error && out->is_known) {

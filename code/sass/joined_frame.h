@@ -41,6 +41,6 @@ struct joined_frame {
 enum { JOINED_STACK_POINTER = 1, JOINED_WINDOW_OFFSET = 0x20 };
 
 /* Of the graph of all lines. */
-struct wsdbg_error *joined_frame_find(const struct wsdbg_graph *graph, struct joined_frame *out);
+struct wsdbg_error *joined_frame_find(const struct wsdbg_graph *graph, bool calls_program, struct joined_frame *out);
 
 #endif

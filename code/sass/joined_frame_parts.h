@@ -49,6 +49,7 @@ struct frame {
     uint32_t *at_begin; /* by block: a state */
     bool *is_waiting;   /* by block: its state has grown */
     bool has_escaped;   /* an address of the frame was stored to other memory */
+    bool calls_program; /* see joined_code */
     struct span *spans; /* by instruction */
     uint32_t *state;    /* at hand */
     struct wsdbg_thread_state *scratch; /* to calculate with numbers */
@@ -127,6 +128,8 @@ struct joined_access frame_access_of(const struct frame *frame, const struct wsd
 uint32_t frame_loaded(const struct frame *frame, const struct wsdbg_instruction *in, const struct joined_access *access,
                       unsigned part);
 void frame_store(struct frame *frame, const struct wsdbg_instruction *in, const struct joined_access *access);
+/* Any word of the frame may get the value. */
+void frame_store_anywhere(struct frame *frame, uint32_t value);
 
 /* ---- joined_numbers.c ---- */
 

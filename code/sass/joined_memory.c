@@ -107,8 +107,7 @@ uint32_t frame_loaded(const struct frame *frame, const struct wsdbg_instruction 
     return is_whole || !is_of_frame(*word) ? (is_whole ? *word : OTHER) : DERIVED;
 }
 
-/* Any word of the frame may get the value. */
-static void store_anywhere(struct frame *frame, uint32_t value)
+void frame_store_anywhere(struct frame *frame, uint32_t value)
 {
     for (uint32_t word = 0; word < frame->words; word++)
         frame->state[REGISTERS + word] = meet(frame->state[REGISTERS + word], value);
@@ -153,5 +152,5 @@ void frame_store(struct frame *frame, const struct wsdbg_instruction *in, const 
     else if (access->kind == JOINED_ACCESS_SPAN)
         store_span(frame, access, stores_address ? DERIVED : OTHER);
     else
-        store_anywhere(frame, stores_address ? DERIVED : OTHER);
+        frame_store_anywhere(frame, stores_address ? DERIVED : OTHER);
 }

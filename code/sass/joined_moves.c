@@ -253,7 +253,7 @@ static void make_number(struct wsdbg_instruction *in, int64_t value)
     in->width_bytes = 0;
 }
 
-/* The offset in bank 0 of the constants that the instruction loads a word from; -1 = it is no such load. */
+/* The offset in constant bank 0 from which the instruction loads a word; -1 = it is no such load. */
 static int64_t loaded_constant(const struct wsdbg_instruction *in)
 {
     const struct wsdbg_operand *from = &in->sources[0];
@@ -357,7 +357,7 @@ static struct wsdbg_error *change_all(struct moving *moving)
 struct wsdbg_error *joined_follow_frame(struct joined_code *code, const struct wsdbg_graph *graph)
 {
     struct joined_frame frame;
-    struct wsdbg_error *error = joined_frame_find(graph, &frame);
+    struct wsdbg_error *error = joined_frame_find(graph, code->calls_program, &frame);
     if (error)
         return error;
     struct moving moving = {.code = code,

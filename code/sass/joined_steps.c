@@ -99,32 +99,53 @@ void frame_step(struct frame *frame, uint32_t number, struct joined_access *acce
 /* ---- calls that are left ---- */
 
 /* By the conventions for calls, arguments are in R4 to R15, and a function leaves R1, R2 and those from R16 on as they
- * were.  A function at a fixed address that is not of the module is the driver's: it prints, reports an error or gives
- * memory, and stores nothing to the caller's frame. */
+ * were.  A function of the program may store to any word of a frame of which it gets an address.  One at a fixed
+ * address that is not of the program is the driver's: it prints, reports an error or gives memory, and stores nothing
+ * there. */
 void frame_call_unknown(struct frame *frame, const struct wsdbg_instruction *call)
 {
     enum { FIRST_ARGUMENT = 4, FIRST_KEPT = 16, ALSO_KEPT = 2 };
+    const bool may_be_of_program = call->source_count || frame->calls_program;
+    bool gets_address = frame->has_escaped;
     for (unsigned reg = 0; reg < FIRST_KEPT; reg++) {
-        frame->out->is_given_away |= reg >= FIRST_ARGUMENT && is_of_frame(frame->state[reg]) && call->source_count;
+        gets_address |= reg >= FIRST_ARGUMENT && is_of_frame(frame->state[reg]);
         if (reg != JOINED_STACK_POINTER && reg != ALSO_KEPT)
             frame->state[reg] = OTHER;
     }
     for (unsigned i = 0; i < WSDBG_PT; i++)
         frame->state[PREDICATES_AT + i] = OTHER;
+    if (!gets_address || !may_be_of_program)
+        return;
+    frame->out->is_given_away = true;
+    frame_store_anywhere(frame, DERIVED);
 }
 
-/* A function within the function writes some registers. */
+/* Whether the instruction may store to the frame. */
+static bool may_store_there(const struct wsdbg_instruction *in)
+{
+    const enum wsdbg_operation_space space = wsdbg_operation_space(in->operation);
+    return frame_is_access(in) && wsdbg_operation_class(in->operation) != WSDBG_CLASS_LOAD &&
+           (space == WSDBG_SPACE_LOCAL || space == WSDBG_SPACE_GENERIC);
+}
+
+/* A function within the function writes some registers, and perhaps words of the frame. */
 void frame_call_inner(struct frame *frame, uint32_t procedure)
 {
     const struct wsdbg_graph *graph = frame->graph;
+    bool stores = false;
     for (uint32_t i = 0; i < graph->instruction_count; i++) {
         const uint32_t of = graph->procedure_of[graph->block_of[i]];
         const struct wsdbg_instruction *in = &graph->instructions[i];
-        for (unsigned d = 0; (of == procedure || of == WSDBG_PROCEDURE_SEVERAL) && d < in->destination_count; d++)
+        if (of != procedure && of != WSDBG_PROCEDURE_SEVERAL)
+            continue;
+        stores |= may_store_there(in);
+        for (unsigned d = 0; d < in->destination_count; d++)
             for (unsigned part = 0; part == 0 || part < in->destinations[d].registers; part++) {
                 const unsigned reg = wsdbg_register_of(&in->destinations[d], part);
                 if (state_index(reg) < REGISTERS && reg != JOINED_STACK_POINTER)
                     frame->state[state_index(reg)] = is_of_frame(register_value(frame, reg)) ? DERIVED : OTHER;
             }
     }
+    if (stores)
+        frame_store_anywhere(frame, DERIVED);
 }

@@ -265,7 +265,7 @@ static bool stores_float(const struct frame *frame, uint32_t number)
     return false;
 }
 
-/* Of what joined code stores, floating-point numbers decide no way: to follow them would be most of the work. */
+/* Floating-point values that joined code stores decide no branch.  To follow them would be most of the work. */
 static void forget_float(struct wsdbg_instruction *store, const struct frame *frame, uint32_t number)
 {
     if (store->local_words && is_store(store) && stores_float(frame, number))

@@ -51,6 +51,12 @@ static void looks_before(struct wsdbg_snapshot *s, uint64_t first_ns, uint64_t l
     }
 }
 
+static void with_a_limit(struct wsdbg_snapshot *s)
+{
+    for (size_t i = 0; i < s->site_count; i++)
+        s->sites[i].may_time_out = true;
+}
+
 static void look_before(struct wsdbg_snapshot *s)
 {
     looks_before(s, 2 * S, 2 * S);
@@ -213,6 +219,8 @@ static const struct {
     {"shared memory", WSDBG_WARP_SPIN_SHARED, "LDS R2, [R4]", free_host, WSDBG_OUTSIDE_NOBODY},
     {"memory of the system", WSDBG_WARP_SPIN_GLOBAL, "LDG.E.STRONG.SYS R2, [R4]", NULL, WSDBG_OUTSIDE_DEVICE},
     {"memory, the host waits", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, NULL, WSDBG_OUTSIDE_NOBODY},
+    {"... in a loop that may end by itself", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, with_a_limit, WSDBG_OUTSIDE_LIMIT},
+    {"shared memory, likewise", WSDBG_WARP_SPIN_SHARED, "LDS R2, [R4]", with_a_limit, WSDBG_OUTSIDE_LIMIT},
     {"memory, nothing is known of the host", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, free_host, WSDBG_OUTSIDE_HOST},
     {"memory, a thread goes on", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, free_thread, WSDBG_OUTSIDE_HOST},
     {"memory, looked at while the host waited", WSDBG_WARP_SPIN_GLOBAL, GPU_POLL, look_before, WSDBG_OUTSIDE_NOBODY},

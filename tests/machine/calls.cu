@@ -38,6 +38,12 @@ __device__ void poll(volatile int *word)
         ;
 }
 
+/* Nothing but a barrier and the return. */
+__device__ void meet(int id)
+{
+    asm volatile("bar.sync %0, 128;" ::"r"(id) : "memory");
+}
+
 extern "C" __global__ void caller(volatile int *words)
 {
     __shared__ unsigned long long barriers[2];
@@ -45,4 +51,8 @@ extern "C" __global__ void caller(volatile int *words)
     wait_for_both(barriers);
     poll(words);
     wait(&barriers[1], 1);
+    meet(1);
+    words[1] = 4;
+    meet(2);
+    words[2] = 5;
 }

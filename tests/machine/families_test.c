@@ -211,6 +211,24 @@ static void an_array_of_pairs_is_two_arrays(void **state)
     assert_int_not_equal(full, empty);
 }
 
+/* ... also where one loop invalidates all of them. */
+static void a_loop_that_only_invalidates_makes_no_ring_of_pairs(void **state)
+{
+    (void)state;
+    struct wsdbg_access accesses[] = {
+        INIT(0x400, 1),
+        INIT(0x408, 1),
+        INIT(0x410, 1),
+        INIT(0x418, 1),
+        COUNTED(ARRIVE_EXPECT, 0x400, 16, 2),
+        COUNTED(WAIT, 0x400, 16, 2),
+        COUNTED(WAIT, 0x408, 16, 2),
+        COUNTED(ARRIVE, 0x408, 16, 2),
+        COUNTED(INVALIDATE, 0x400, 8, 4),
+    };
+    assert_int_equal(families_of(accesses, sizeof accesses / sizeof *accesses)->count, 2);
+}
+
 /* ready[2], taken[2] and last, which all expect one arrival and are used alike: their variables tell them apart.  What
  * nothing is done with yet is of its variable, too; a variable that has other things in it gives no name. */
 static void no_array_goes_from_one_variable_into_the_next(void **state)
@@ -254,6 +272,7 @@ int main(void)
         cmocka_unit_test(an_unrolled_walk_and_the_places_between_are_one_array),
         cmocka_unit_test(a_walk_along_every_second_place_is_part_of_the_one_along_all),
         cmocka_unit_test(an_array_of_pairs_is_two_arrays),
+        cmocka_unit_test(a_loop_that_only_invalidates_makes_no_ring_of_pairs),
         cmocka_unit_test(no_array_goes_from_one_variable_into_the_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,9 +20,10 @@
 enum { IMAGE_MOST = 1 << 20, COPIES_MOST = 8, STACK_AT = 0xfff000, WORDS_MOST = 8, STACK_POINTER = 1 };
 #define CODE_AT UINT64_C(0x7f1200000000)
 
-/* What is known of the one lane that there is. */
+/* What is known of the first lane of a warp. */
 struct standing {
     struct wsdbg_machine machine;
+    const struct standing *second; /* of the machine's second warp; NULL = there is none */
     char *image;
     uint32_t registers[32], known_registers;
     struct {
@@ -31,11 +32,17 @@ struct standing {
     uint32_t word_count;
 };
 
+static const struct standing *of_warp(const struct wsdbg_machine *machine, uint32_t warp)
+{
+    const struct standing *first = (const struct standing *)machine;
+    return warp ? first->second : first;
+}
+
 static struct wsdbg_error *registers_of(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
                                         uint32_t count, uint32_t *out, uint32_t *known_count)
 {
-    const struct standing *standing = (const struct standing *)machine;
-    (void)warp, (void)lane;
+    const struct standing *standing = of_warp(machine, warp);
+    (void)lane;
     *known_count = 0;
     for (uint32_t i = first; i < first + count && i < standing->known_registers; i++)
         out[(*known_count)++] = standing->registers[i];
@@ -45,8 +52,8 @@ static struct wsdbg_error *registers_of(struct wsdbg_machine *machine, uint32_t 
 static struct wsdbg_error *local_of(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t address,
                                     void *out, uint32_t byte_count, bool *known)
 {
-    const struct standing *standing = (const struct standing *)machine;
-    (void)warp, (void)lane;
+    const struct standing *standing = of_warp(machine, warp);
+    (void)lane;
     *known = false;
     for (uint32_t i = 0; i < standing->word_count && byte_count == sizeof(uint32_t); i++)
         if (standing->words[i].address == address) {
@@ -327,6 +334,36 @@ static void the_frames_tell_the_calls(void **state)
     (void)state;
 }
 
+static void assert_is_called(const struct scene *scene, const struct wsdbg_look_part *part,
+                             const struct wsdbg_cubin_function *function, uint64_t call)
+{
+    const struct wsdbg_code_function *kernel = scene->kernel->function;
+    const struct wsdbg_joined_copy *copy = &kernel->joined->copies[part->copy];
+    assert_int_equal(part->copies, 1);
+    assert_int_equal(copy->function->address, function->address);
+    assert_int_equal(kernel->cubin->address + (copy->call + UINT64_C(1)) * WSDBG_INSTRUCTION_BYTES, call);
+}
+
+/* A lane in a BAR stands at an instruction behind it, of which the graph keeps none of the function's own. */
+static void a_lane_behind_all_that_is_kept_of_a_copy_is_in_it(void **state)
+{
+    struct scene scene;
+    struct wsdbg_instruction at = {.operation = WSDBG_OP_OTHER};
+    start(&scene);
+    const struct wsdbg_cubin_function *function = function_named(&scene, "meet");
+    for (uint32_t n = 0; at.operation != WSDBG_OP_RET; n++) {
+        wsdbg_decode(function->code.bytes + (size_t)n * WSDBG_INSTRUCTION_BYTES, &at);
+        for (unsigned nth = 0; nth < 2; nth++) {
+            const uint64_t call = behind_call(&scene, "caller", "meet", nth);
+            const struct wsdbg_look_part part =
+                stand(&scene, function->address + (uint64_t)n * WSDBG_INSTRUCTION_BYTES, &call, 1);
+            assert_is_called(&scene, &part, function, call);
+        }
+    }
+    finish(&scene);
+    (void)state;
+}
+
 static void without_frames_there_are_several_copies(void **state)
 {
     struct scene scene;
@@ -338,6 +375,49 @@ static void without_frames_there_are_several_copies(void **state)
     assert_int_equal(stand(&scene, pc, &innermost, 1).copies, 1);
     assert_int_equal(stand(&scene, function_named(&scene, "poll")->address, NULL, 0).copies, 1);
     finish(&scene);
+    (void)state;
+}
+
+/* The line of the kernel at which a part's function was called. */
+static uint32_t line_of(const struct wsdbg_snapshot *snapshot, const struct wsdbg_part *part)
+{
+    uint32_t line = 0;
+    for (uint32_t site = part->site; site < snapshot->site_count; site = snapshot->sites[site].inlined_at)
+        line = snapshot->sites[site].line.value;
+    return line;
+}
+
+/* The first warps of two CTAs stand at one counter: each is asked who called. */
+static void warps_of_two_ctas_were_called_from_two_places(void **state)
+{
+    struct scene scene, other;
+    struct wsdbg_look *look;
+    struct wsdbg_snapshot snapshot = {0};
+    start(&scene);
+    start(&other);
+    const uint64_t pc = function_named(&scene, "4wait")->address + 5 * WSDBG_INSTRUCTION_BYTES;
+    const uint64_t calls[] = {behind_call(&scene, "caller", "4wait", 0), behind_call(&scene, "caller", "4wait", 1)};
+    stand(&scene, pc, &calls[0], 1);
+    stand(&other, pc, &calls[1], 1);
+    struct wsdbg_machine_cta ctas[] = {scene.cta, scene.cta};
+    struct wsdbg_machine_warp warps[] = {scene.warp, scene.warp};
+    ctas[1].x = ctas[1].warp_first = warps[1].cta = 1;
+    for (unsigned w = 0; w < 2; w++)
+        for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
+            warps[w].lanes[lane] = (struct wsdbg_machine_lane){.pc = pc, .thread = {lane, 0, 0}};
+    scene.grid.grid[0] = 2;
+    scene.standing.second = &other.standing;
+    scene.standing.machine.ctas = ctas;
+    scene.standing.machine.warps = warps;
+    scene.standing.machine.cta_count = scene.standing.machine.warp_count = 2;
+    assert_null(wsdbg_look_take(&scene.standing.machine, scene.code, &look));
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    assert_int_equal(snapshot.part_count, 2);
+    assert_int_not_equal(line_of(&snapshot, &snapshot.parts[0]), line_of(&snapshot, &snapshot.parts[1]));
+    wsdbg_snapshot_deinit(&snapshot);
+    wsdbg_look_destroy(look);
+    finish(&scene);
+    finish(&other);
     (void)state;
 }
 
@@ -421,7 +501,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_frames_tell_the_calls),
+        cmocka_unit_test(a_lane_behind_all_that_is_kept_of_a_copy_is_in_it),
         cmocka_unit_test(without_frames_there_are_several_copies),
+        cmocka_unit_test(warps_of_two_ctas_were_called_from_two_places),
         cmocka_unit_test(each_copy_is_a_wait),
         cmocka_unit_test(what_a_lane_will_test_is_calculated),
     };

@@ -19,7 +19,7 @@
 /* WORD is a word of the frame; the register that has its number in 8 bits is another one. */
 enum { WORD = 300, OTHER = WORD - 256, LOADED = 0, TESTED = 2 };
 
-/* A loop that ends when a word of global memory is another one. */
+/* A loop that ends when a word of global memory changes. */
 static struct wsdbg_loop loop_of(unsigned stored, unsigned tested)
 {
     const struct wsdbg_instruction code[] = {

@@ -120,6 +120,7 @@ static const struct row {
     {"a table that decides nothing", "work_with_table", {1, 2, 3}, 0, 1000, 0, NO, false},
     {"a table that decides what is counted", "work_and_count", {1, 2, 3, 4, 5, 6, 7, 8}, 0, 1000, 0, NO, false},
     {"an array, word by word", "work_along_array", {1, 2, 3}, 0, 0, 0, NO, false},
+    {"a flag, and a barrier in each round", "work_and_meet", {0}, 0, 0x3f0000003f000000, 0, NO, false},
     {"a flag, and a store in each round", "work_and_store", {0}, 0, 0, 0, NO, false},
 };
 

@@ -110,6 +110,21 @@ extern "C" __global__ void work_along_array(const uint32_t *words, uint32_t *out
     *out = at;
 }
 
+/* Each round meets other warps. */
+extern "C" __global__ void work_and_meet(const uint32_t *words, float *out, float a, float b)
+{
+    float x = a;
+    for (;;) {
+        __syncthreads();
+        for (int i = 0; i < 64; i++)
+            x = __fmaf_rn(x, a, b);
+        __syncthreads();
+        if (look(&words[4 * (look(&words[8]) & 7)]) == 1)
+            break;
+    }
+    *out = x;
+}
+
 /* Each round stores something. */
 extern "C" __global__ void work_and_store(const uint32_t *flags, uint32_t *out)
 {

@@ -232,6 +232,85 @@ static void test_conditions_of_numbers_are_decided(void **state)
 }
 
 /* A pointer that is not followed: of the frame nothing is changed. */
+#define IS_ZERO(n, reg)                                                                                           \
+    {                                                                                                             \
+        .words = {0x20c, 0}, OP(ISETP), UNGUARDED, .mode = WSDBG_COMPARE_EQ, TO(P(n)), FROM(R(reg), ZERO, ALWAYS) \
+    }
+
+/* A word is 0, some function is given its address, and a branch asks for the word. */
+static bool is_decided_behind_call(bool calls_program)
+{
+    static const struct wsdbg_instruction rows[] = {
+        PROLOGUE,
+        SET(2, 0),
+        STORE(STACK, 4, 2),
+        LOAD_CONSTANT(6, WINDOW),
+        PLUS(8, STACK, 4),
+        SUM(4, 8, 6),
+        LOAD_CONSTANT(5, WINDOW + 4),
+        {LEAD(OP(CALL), UNGUARDED, .has_target = true, .is_absolute = true, .target_offset_bytes = 0x7f0000000)},
+        LOAD(4, STACK, 4),
+        IS_ZERO(0, 4),
+        BRANCH_IF(0, 2),
+        SET(3, 1),
+        FINISH,
+    };
+    struct joined_code code = lines_of(rows, sizeof rows / sizeof *rows);
+    struct wsdbg_graph *graph = graph_of_lines(&code);
+    code.calls_program = calls_program;
+    assert_null(joined_follow_frame(&code, graph));
+    const bool is_dead = code.lines[12].is_dead;
+    wsdbg_graph_destroy(graph);
+    free(code.lines);
+    return is_dead;
+}
+
+static void test_a_function_of_the_program_may_store_where_it_is_told(void **state)
+{
+    assert_true(is_decided_behind_call(false)); /* the driver's functions do not */
+    assert_false(is_decided_behind_call(true));
+    (void)state;
+}
+
+/* A word is 0, a function within the function stores to it, and a branch asks for the word. */
+static void test_a_function_within_the_function_may_store_to_the_frame(void **state)
+{
+    static const struct wsdbg_instruction rows[] = {
+        PROLOGUE,
+        SET(2, 0),
+        LOAD_CONSTANT(7, PARAMETER),
+        STORE(STACK, 4, 2),
+        {LEAD(OP(CALL), UNGUARDED, JUMP(7))},
+        LOAD(4, STACK, 4),
+        IS_ZERO(0, 4),
+        BRANCH_IF(0, 2),
+        SET(3, 1),
+        FINISH,
+        FINISH,
+        STORE(STACK, 4, 7), /* the function */
+        {LEAD(OP(RET), UNGUARDED, FROM({.kind = WSDBG_OPERAND_REGISTER, .number = 20, .registers = 2}))},
+    };
+    struct joined_code code = FOLLOWED(rows);
+    assert_false(code.lines[9].is_dead);
+    free(code.lines);
+    (void)state;
+}
+
+static void test_an_access_that_begins_below_the_frame_stays(void **state)
+{
+    static const struct wsdbg_instruction rows[] = {
+        PROLOGUE,
+        SET(2, 3),
+        {OF(OP(STL), UNGUARDED, FROM(AT(STACK, -4), {.kind = WSDBG_OPERAND_REGISTER, .number = 2, .registers = 2}),
+            .width_bytes = 8)},
+        FINISH,
+    };
+    struct joined_code code = FOLLOWED(rows);
+    assert_int_equal(code.lines[3].words, 0);
+    free(code.lines);
+    (void)state;
+}
+
 static void test_without_the_pointer_all_stays(void **state)
 {
     static const struct wsdbg_instruction rows[] = {
@@ -263,6 +342,9 @@ int main(void)
         cmocka_unit_test(test_the_memory_of_generic_addresses_is_found),
         cmocka_unit_test(test_questions_for_the_memory_are_answered),
         cmocka_unit_test(test_conditions_of_numbers_are_decided),
+        cmocka_unit_test(test_a_function_of_the_program_may_store_where_it_is_told),
+        cmocka_unit_test(test_a_function_within_the_function_may_store_to_the_frame),
+        cmocka_unit_test(test_an_access_that_begins_below_the_frame_stays),
         cmocka_unit_test(test_without_the_pointer_all_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

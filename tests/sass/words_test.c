@@ -352,6 +352,26 @@ static void what_lanes_store_before_they_meet_comes_before_what_lane_0_joins_the
     (void)state;
 }
 
+/* As for what lane 0 stored itself. */
+static void what_lane_0_does_behind_its_end_orders_nothing(void **state)
+{
+    struct walk_words words = {0};
+    struct walk_place lane_0 = {.walk = LANE_0}, others = {.walk = OTHER_LANES};
+    const struct walk_store store = {
+        .place = others, .address = WORD, .bytes = WORD_BYTES, .words = {HANDED}, .is_known = true};
+    walk_words_begin_warp(&words, STORER);
+    lane_0.joined[FULL] = 1;
+    walk_words_meet(&words, &lane_0, true);
+    walk_words_end(&words, &lane_0);
+    walk_words_put(&words, &store);
+    walk_words_meet(&words, &others, false);
+    walk_words_end(&words, &others);
+    walk_words_begin_warp(&words, READER);
+    assert_int_equal(load(&words, READER_WALK, &(struct at){.full = 2}), WALK_WORD_UNKNOWN);
+    walk_words_free(&words);
+    (void)state;
+}
+
 static void lanes_that_meet_have_passed_what_lane_0_passed_before(void **state)
 {
     struct walk_words words = {0};
@@ -425,6 +445,7 @@ int main(void)
         cmocka_unit_test(losses_of_an_earlier_pass_count_only_if_they_remain),
         cmocka_unit_test(a_phase_that_a_walk_never_joined_comes_behind_its_end),
         cmocka_unit_test(what_lanes_store_before_they_meet_comes_before_what_lane_0_joins_then),
+        cmocka_unit_test(what_lane_0_does_behind_its_end_orders_nothing),
         cmocka_unit_test(lanes_that_meet_have_passed_what_lane_0_passed_before),
         cmocka_unit_test(lanes_of_a_warp_that_meet_are_in_order),
         cmocka_unit_test(a_warp_that_stored_what_another_one_asks_for_gives),

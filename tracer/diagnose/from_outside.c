@@ -29,6 +29,7 @@ const char *wsdbg_outside_text(enum wsdbg_outside outside)
         [WSDBG_OUTSIDE_HOST] = "the host may still write a word that a warp polls, or may poll",
         [WSDBG_OUTSIDE_GRID] = "another running kernel may still end it",
         [WSDBG_OUTSIDE_DEVICE] = "a warp polls, or may poll, memory that the host or another GPU may write",
+        [WSDBG_OUTSIDE_LIMIT] = "a warp polls in a loop that may end by itself",
     };
     return texts[outside];
 }
@@ -150,7 +151,7 @@ static enum wsdbg_outside who_ends(const struct outlook *from, const struct wsdb
                                    enum wsdbg_warp_state state, uint32_t site, struct wsdbg_optional_u64 address)
 {
     if (wsdbg_warp_state_polls(state) && site != WSDBG_NONE && from->snapshot->sites[site].may_time_out)
-        return WSDBG_OUTSIDE_DEVICE; /* the poll may end by itself */
+        return WSDBG_OUTSIDE_LIMIT;
     switch (state) {
     case WSDBG_WARP_WAIT_GRID_DEPENDENCY:
         return WSDBG_OUTSIDE_GRID;

@@ -9,6 +9,7 @@ enum wsdbg_outside {
     WSDBG_OUTSIDE_HOST,   /* what a warp polls, or may poll, the host may still write or have written */
     WSDBG_OUTSIDE_GRID,   /* another grid runs that may write it, or that a warp waits for */
     WSDBG_OUTSIDE_DEVICE, /* a warp polls what the host or another GPU may be meant to write */
+    WSDBG_OUTSIDE_LIMIT,  /* a warp polls in a loop that may end by itself */
 };
 
 /* Who outside of the grid could still end its waits, as far as the snapshot tells: the first one that is found. */

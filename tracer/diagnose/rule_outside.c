@@ -366,7 +366,9 @@ static void say_spin(struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
     wsdbg_print(finding->sentence, sizeof finding->sentence, "%s poll%s %s%s%s%s.%s", wsdbg_say_warps(c, pollers).text,
                 plural_s(pollers), wsdbg_say_polled(c, first).text, wsdbg_say_at_poll(c, first).text,
                 say_writers(c, pollers), nobody_runs(c) ? wsdbg_say_ended(c, &poll).text : "",
-                some_may_time_out(c, pollers) ? " The loop reads the clock: it may also end by a time limit." : "");
+                some_may_time_out(c, pollers)
+                    ? " The loop may also end by itself: by a time limit or a count, for example."
+                    : "");
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Find the code that should write that word. Look for a path that skips the write, a lock that is never "
                 "released, or %s.",

@@ -53,7 +53,8 @@ static bool may_wait_otherwise(const struct wsdbg_step_row *step)
            step->kind == WSDBG_STEP_POLL;
 }
 
-/* *wait: the first wait of the way.  Before its first arrival a thread has made none that a meeting keeps apart. */
+/* What a thread does on the way from one of its arrivals to the next.  is_first: the way to its first arrival, where a
+ * named barrier or a cluster barrier means nothing.  *wait: the first wait on the way. */
 static enum wsdbg_between read_way(const struct way *way, bool is_first, uint32_t *wait)
 {
     *wait = way->to;

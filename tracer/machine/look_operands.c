@@ -139,7 +139,7 @@ static void find_state_at(const struct look_lane *lane, const struct wsdbg_look_
         wsdbg_thread_step(wsdbg_graph_instruction(graph, i), world, state);
 }
 
-/* A register of the BAR as it is now or, where it was written since, as it was. */
+/* What a register held at the BAR: its present value or, if it was written since, a calculated one. */
 static bool bar_value(struct look_lane *lane, const struct wsdbg_look_part *part, const struct wsdbg_operand *operand,
                       uint32_t *value)
 {
