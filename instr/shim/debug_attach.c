@@ -43,8 +43,8 @@
 #define IDLE_NS 3000000ull         /* so long a context may take to say that it has no work */
 #define FIRST_IDLE_NS 100000000ull /* ... before the first launch, also where other programs have the GPU in turns */
 #define HELD_NS 100000000ull       /* an event that takes longer is held back by somebody */
-#define RESCUE_NS 12000000000ull   /* so long calls wait for the inspector's attach watchdog, which lets the GPU go on \
-                                    */
+/* So long calls wait for the inspector's attach watchdog, which lets the GPU go on. */
+#define RESCUE_NS 12000000000ull
 /* For an inspector to leave when asked: 0.3 s after a look, and the detach. */
 #define LEAVE_NS 600000000ull
 #define LEAVE_LOADING_NS 2500000000ull /* while a call waits for its answer */

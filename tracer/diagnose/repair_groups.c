@@ -7,11 +7,6 @@
  */
 #include "diagnose/repair_trial.h"
 
-static uint32_t group_of(const struct wsdbg_trial *t, uint32_t agent)
-{
-    return wsdbg_case_warp(t->c, t->replay->agents[agent].warp)->warp / WSDBG_GROUP_WARPS;
-}
-
 /* The agent's first wait on the family; WSDBG_NONE = it has none, or not all name a parity. */
 static uint32_t first_wait_on(const struct wsdbg_trial *t, uint32_t agent, uint32_t family)
 {
@@ -36,7 +31,7 @@ static bool flip_group(struct wsdbg_trial *t, uint32_t family, uint32_t group, s
         const uint32_t first = first_wait_on(t, i, family);
         if (first == WSDBG_NONE)
             continue;
-        if (group_of(t, i) != group) {
+        if (wsdbg_replay_group_of(t->replay, i) != group) {
             others_wait = true;
             continue;
         }

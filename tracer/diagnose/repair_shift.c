@@ -25,14 +25,9 @@ struct shift {
     size_t step_count;
 };
 
-static uint32_t group_of(const struct wsdbg_trial *t, uint32_t agent)
-{
-    return wsdbg_case_warp(t->c, t->replay->agents[agent].warp)->warp / WSDBG_GROUP_WARPS;
-}
-
 static bool is_of_group(const struct shift *s, uint32_t agent)
 {
-    return s->group == WSDBG_NONE || group_of(s->t, agent) == s->group;
+    return s->group == WSDBG_NONE || wsdbg_replay_group_of(s->t->replay, agent) == s->group;
 }
 
 static uint32_t stage_of(const struct wsdbg_trial *t, uint32_t barrier)
@@ -194,7 +189,7 @@ static uint32_t wait_groups(struct shift *s)
         for (uint32_t k = 0; k < replay->agents[i].step_count; k++)
             if (replay->agents[i].steps[k].kind == WSDBG_ACCESS_WAIT && replay->agents[i].target[k] != WSDBG_NONE &&
                 wsdbg_replay_is_of_family(replay, replay->agents[i].target[k], s->ring))
-                groups |= (uint64_t)1 << group_of(s->t, i) % 64;
+                groups |= (uint64_t)1 << wsdbg_replay_group_of(replay, i) % 64;
     return (uint32_t)__builtin_popcountll(groups);
 }
 

@@ -283,6 +283,12 @@ bool wsdbg_replay_lacks_an_arriver(const struct wsdbg_replay *replay, uint32_t b
 /* Whether a wait was ended by another phase than the one that it is meant for.  Where several warps share the phases of
  * a barrier, so that all of them are waited for, a warp that waits for only some of them does not count. */
 bool wsdbg_replay_has_slipped(const struct wsdbg_replay *replay);
+/* The warpgroup of an agent, in its CTA. */
+static inline uint32_t wsdbg_replay_group_of(const struct wsdbg_replay *replay, uint32_t agent)
+{
+    return wsdbg_case_warp(replay->c, replay->agents[agent].warp)->warp / WSDBG_GROUP_WARPS;
+}
+
 /* Whether each phase of the barrier ended the waits of one warpgroup alone, as far as the sums of their phases tell. */
 bool wsdbg_replay_groups_take_turns(const struct wsdbg_replay *replay, uint32_t barrier);
 /* Whether the agent's lanes were seen in a wait for this parity of a barrier of the replay (replay_picture.c). */

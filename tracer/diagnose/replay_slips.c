@@ -5,33 +5,41 @@
  */
 #include "diagnose/replay.h"
 
-/* Whether an agent before this one waited for the same phases. */
-static bool has_like(const struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier)
+static bool are_of_one_group(const struct wsdbg_replay *replay, uint32_t one, uint32_t other)
+{
+    return replay->agents[one].cta == replay->agents[other].cta &&
+           wsdbg_replay_group_of(replay, one) == wsdbg_replay_group_of(replay, other);
+}
+
+/* Whether an agent before this one waited for the same phases.  `of_group`: one of its warpgroup. */
+static bool has_like(const struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier, bool of_group)
 {
     const struct wsdbg_replay_waits *own = wsdbg_replay_waits_of(replay, agent, barrier);
     for (uint32_t i = 0; i < agent; i++) {
         const struct wsdbg_replay_waits *other = wsdbg_replay_waits_of(replay, i, barrier);
-        if (other->passed == own->passed && other->phase_hash == own->phase_hash)
+        if (other->passed == own->passed && other->phase_hash == own->phase_hash &&
+            (!of_group || are_of_one_group(replay, agent, i)))
             return true;
     }
     return false;
 }
 
-/* The waits on a barrier that ended.  Agents that waited for the same phases count once. */
+/* The waits on a barrier that ended.  Agents that waited for the same phases count once; `by_group`: once for each
+ * warpgroup. */
 struct ended {
     uint64_t waits;
     uint64_t phase_sum; /* of the phases that had completed when they ended */
     bool any_lags, any_free;
 };
 
-static struct ended ended_on(const struct wsdbg_replay *replay, uint32_t barrier)
+static struct ended ended_on(const struct wsdbg_replay *replay, uint32_t barrier, bool by_group)
 {
     struct ended ended = {0};
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         const struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, i, barrier);
         ended.any_lags |= waits->lags;
         ended.any_free |= waits->began_free;
-        if (waits->passed && !has_like(replay, i, barrier)) {
+        if (waits->passed && !has_like(replay, i, barrier, by_group)) {
             ended.waits += waits->passed;
             ended.phase_sum += waits->phase_sum;
         }
@@ -80,38 +88,13 @@ static bool has_slipped_on(const struct wsdbg_replay *replay, uint32_t barrier)
     }
     if (!any)
         return false;
-    const struct ended ended = ended_on(replay, barrier);
+    const struct ended ended = ended_on(replay, barrier, false);
     return !are_phases_shared(&ended, phases) && (!may_all_share || ended.waits + 1 < phases);
-}
-
-/* As has_like, of the agent's own warpgroup. */
-static bool has_like_in_group(const struct wsdbg_replay *replay, uint32_t agent, uint32_t barrier)
-{
-    const struct wsdbg_replay_waits *own = wsdbg_replay_waits_of(replay, agent, barrier);
-    const struct wsdbg_case *c = replay->c;
-    const uint32_t group = wsdbg_case_warp(c, replay->agents[agent].warp)->warp / WSDBG_GROUP_WARPS;
-    for (uint32_t i = 0; i < agent; i++) {
-        const struct wsdbg_replay_waits *other = wsdbg_replay_waits_of(replay, i, barrier);
-        if (other->passed == own->passed && other->phase_hash == own->phase_hash &&
-            replay->agents[i].cta == replay->agents[agent].cta &&
-            wsdbg_case_warp(c, replay->agents[i].warp)->warp / WSDBG_GROUP_WARPS == group)
-            return true;
-    }
-    return false;
 }
 
 bool wsdbg_replay_groups_take_turns(const struct wsdbg_replay *replay, uint32_t barrier)
 {
-    struct ended ended = {0};
-    for (uint32_t i = 0; i < replay->agent_count; i++) {
-        const struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, i, barrier);
-        ended.any_lags |= waits->lags;
-        ended.any_free |= waits->began_free;
-        if (waits->passed && !has_like_in_group(replay, i, barrier)) {
-            ended.waits += waits->passed;
-            ended.phase_sum += waits->phase_sum;
-        }
-    }
+    const struct ended ended = ended_on(replay, barrier, true);
     return are_phases_shared(&ended, replay->barriers[barrier].phase);
 }
 

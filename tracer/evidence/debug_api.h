@@ -58,8 +58,8 @@ struct wsdbg_debug_event {
             uint64_t context;
         } context;
         struct {
-            uint64_t broken_devices,
-                faulted_devices; /* bit n: device n has a warp at a breakpoint, with an exception */
+            /* bit n: device n has a warp at a breakpoint, with an exception */
+            uint64_t broken_devices, faulted_devices;
         } suspended;
         unsigned char bytes[88];
     };
