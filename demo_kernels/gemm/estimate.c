@@ -1,8 +1,8 @@
 /* estimate.c - see estimate.h.  Reads sizes alone.
  *
- * A product is waves of tiles.  A tile is its k-blocks and a store.  A k-block takes as long as the tensor cores or L2
- * need for it, whichever is longer.  tests/h200/fit_plans.py finds the constants from times on an H200
- * (tests/measured/plans.json.gz).  It does not change BLOCK_LEAST_NS and the constants of memory.
+ * A product is waves of tiles.  A tile is its k-blocks and a store.  How long a k-block takes follows from what the
+ * tensor cores need for it and what L2 needs for it.  tests/h200/fit_plans.py finds the constants from times on an H200
+ * (tests/measured/plans.json.gz).  It does not change CACHED_BYTES and MEMORY_BYTES_A_NS.
  */
 #include "estimate.h"
 
@@ -11,46 +11,58 @@
 
 #include "geometry.h"
 
-/* What takes time besides k-blocks: a launch; a launch with clusters; each wave but the first; the store of a tile, and
- * each column of it. */
-#define LAUNCH_NS 1272
-#define CLUSTER_NS 221
-#define WAVE_NS 146
-#define TILE_NS 141
-#define TILE_COLUMN_NS 3.63
-/* Stream-K: a CTA waits for another one; each column of the sums that it gets; it also gives sums itself. */
-#define GIVING_NS 3061
-#define GIVEN_COLUMN_NS 10.83
-#define BOTH_NS 107
-/* Split-K: low tiles; each KiB of sums that the busiest CTA of a cluster gets, and each that it sends. */
-#define SPLIT_LOW_NS 437
-#define GOT_KIB_NS 24.4
-#define SENT_KIB_NS 39.1
+/* What takes time besides k-blocks: a launch; a launch with clusters; every schedule but ping-pong; each wave but the
+ * first; each column of a tile that is stored. */
+#define LAUNCH_NS 1571
+#define CLUSTER_NS 133.9
+#define NOT_PINGPONG_NS 294.1
+#define WAVE_NS 94.66
+#define TILE_COLUMN_NS 2.962
+/* Stream-K: a CTA waits for another one; each column of the sums that the first CTA gives, and that each other one
+ * gives; it also gives sums itself. */
+#define GIVING_NS 1785
+#define GIVEN_COLUMN_NS 5.987
+#define MORE_COLUMN_NS 8.078
+#define BOTH_NS 1057
+/* Split-K: each CTA of a cluster but two; each KiB of sums that the busiest CTA gets, and each that it sends. */
+#define SPLIT_NS 172.2
+#define GOT_KIB_NS 14.24
+#define SENT_KIB_NS 32.6
 
-/* How long a k-block of a tile takes while other multiprocessors are idle, with 64 rows (low) and with 128 (high): one
- * entry for each row of tiles.def. */
+/* What the tensor cores need for a k-block while other multiprocessors are idle, with tiles of 64 rows (low) and of 128
+ * (high): one entry for each row of tiles.def. */
 struct pace {
     int columns;
     double low_ns, high_ns;
 };
 static const struct pace paces[] = {
-    {64, 87, 211}, {96, 100, 237}, {128, 116, 290}, {160, 136, 375}, {192, 161, 463}, {224, 182, 532}, {256, 219, 570},
+    {64, 94, 137}, {96, 110, 183}, {128, 129, 232}, {160, 157, 297}, {192, 175, 349}, {224, 209, 427}, {256, 237, 468},
 };
-/* How much longer it takes while all multiprocessors work, as a fraction; the least that it takes. */
-#define BUSY_LOW 0.870
-#define BUSY 0.307
-#define BLOCK_LEAST_NS 115
+/* How much longer that is while all multiprocessors work, as a fraction. */
+#define BUSY_LOW 0.5022
+#define BUSY 0.4703
+
 /* How long L2 takes for each row of A and B in a k-block, 128 bytes.  If they lie in two lines, or in five sectors
  * instead of four, it takes longer. */
-#define ROW_NS 0.992
-#define TWO_LINES_NS 0.729
-#define FIVE_SECTORS_NS 1.206
+#define ROW_NS 0.8703
+#define TWO_LINES_NS 1.262
+#define FIVE_SECTORS_NS 1.296
+/* The part of that time which depends on how many multiprocessors work; how much longer it takes if both of a pair do.
+ */
+#define L2_BUSY 0.4776
+#define PAIR 0.2385
+/* L2 reads rows that several clusters want at the same time less often.  The parts of the time which that may save:
+ * copies to one CTA, and multicast.  MULTICAST is the time of a row that is multicast, against one that is not. */
+#define SHARED 0.336
+#define SHARED_MULTICAST 0.2079
+#define MULTICAST 0.8132
+/* How much longer a k-block takes in a cluster, and in stream-K. */
+#define CLUSTER_BLOCK 1.057
+#define STREAMK_BLOCK 1.023
 
 /* Memory, for matrices that are too large to stay in L2. */
 #define MEMORY_BYTES_A_NS 3600.0
 #define CACHED_BYTES 45e6
-/* The part of L2's time that is added to the time of memory. */
-#define L2_BESIDE_MEMORY 0.1
 
 /* What the busiest cluster does: how many k-blocks it multiplies, how many tiles it stores, how many clusters give it
  * their sums, and whether it gives sums, too. */
@@ -84,26 +96,48 @@ static double product_ns(const struct gemm_plan *plan, double busy)
     for (size_t i = 0; i < sizeof paces / sizeof *paces; i++)
         if (paces[i].columns == plan->columns)
             ns = is_low ? paces[i].low_ns : paces[i].high_ns;
-    return fmax(ns * (1 + (is_low ? BUSY_LOW : BUSY) * busy), BLOCK_LEAST_NS);
+    return ns * (1 + (is_low ? BUSY_LOW : BUSY) * busy);
 }
 
-/* How long L2 takes for the rows of a k-block, while it serves the other CTAs, too. */
-static double l2_ns(const struct gemm_plan *plan, int k, double busy)
+static double row_ns(int k)
 {
     int aligned = BLOCK_K; /* every row begins at a multiple of so many elements */
     while (k % aligned)
         aligned /= 2;
-    const double row_ns =
-        ROW_NS + TWO_LINES_NS * (1 - (double)aligned / BLOCK_K) + (aligned < 16 ? FIVE_SECTORS_NS : 0);
-    return row_ns * (gemm_plan_rows(plan) + plan->columns * gemm_plan_splits(plan) / plan->cluster) * sqrt(busy);
+    return ROW_NS + TWO_LINES_NS * (1 - (double)aligned / BLOCK_K) + (aligned < 16 ? FIVE_SECTORS_NS : 0);
+}
+
+/* How long L2 takes for the rows of a k-block, while it serves the other CTAs, too.  `is_paired`: both multiprocessors
+ * of a pair work.  At the edges of C, tiles have fewer rows. */
+static double l2_ns(const struct gemm_plan *plan, int m, int n, int k, double busy, bool is_paired)
+{
+    const int splits = gemm_plan_splits(plan), tile_rows = gemm_plan_tile_rows(plan, m, n);
+    const int tile_columns = gemm_plan_tile_columns(plan, m, n);
+    const int height = gemm_plan_rows(plan) * plan->cluster / splits;
+    const double inside_a = (double)(plan->transposed ? n : m) / (tile_rows * height);
+    const double inside_b = (double)(plan->transposed ? m : n) / (tile_columns * plan->columns);
+    const double others_a = 1 - 1.0 / tile_columns, others_b = 1 - 1.0 / tile_rows;
+    const double share_b = plan->cluster > splits ? MULTICAST - SHARED_MULTICAST * others_b : 1 - SHARED * others_b;
+    const double rows = gemm_plan_rows(plan) * inside_a * (1 - SHARED * others_a) +
+                        (double)plan->columns * splits / plan->cluster * inside_b * share_b;
+    return row_ns(k) * rows * (is_paired ? 1 + PAIR : 1) * (1 - L2_BUSY + L2_BUSY * busy);
+}
+
+/* The tensor cores work while L2 reads the next k-blocks.  Where both take about as long, each waits for the other now
+ * and then. */
+static double block_ns(const struct gemm_plan *plan, double product, double l2)
+{
+    const double ns = sqrt(sqrt(pow(product, 4) + pow(l2, 4)));
+    const double cluster = plan->cluster > 1 ? CLUSTER_BLOCK : 1;
+    return ns * cluster * (plan->schedule == SCHEDULE_STREAMK ? STREAMK_BLOCK : 1);
 }
 
 /* How long memory takes for A and B. */
-static double memory_ns(int m, int n, int k, double all_l2_ns)
+static double memory_ns(int m, int n, int k)
 {
     const double bytes = sizeof(bf16) * (double)k * (m + n);
     const bool is_cached = bytes + sizeof(bf16) * (double)m * n < CACHED_BYTES;
-    return is_cached ? 0 : bytes / MEMORY_BYTES_A_NS + L2_BESIDE_MEMORY * all_l2_ns;
+    return is_cached ? 0 : bytes / MEMORY_BYTES_A_NS;
 }
 
 /* The time that split-K adds: CTAs send one another sums, in whole boxes. */
@@ -112,9 +146,15 @@ static double split_ns(const struct gemm_plan *plan)
     const int splits = gemm_plan_splits(plan), box_columns = STORE_COLUMNS_OF(plan->columns);
     const int boxes = gemm_plan_rows(plan) / CONSUMER_M * plan->columns / box_columns;
     const double box_kib = CONSUMER_M * box_columns * (int)sizeof(float) / 1024.0;
-    const double low_ns = gemm_plan_rows(plan) == CONSUMER_M ? SPLIT_LOW_NS : 0;
-    return low_ns + GOT_KIB_NS * box_kib * divide_up(boxes, splits) * (splits - 1) +
+    return SPLIT_NS * (splits - 2) + GOT_KIB_NS * box_kib * divide_up(boxes, splits) * (splits - 1) +
            SENT_KIB_NS * box_kib * (boxes - boxes / splits);
+}
+
+/* The time that stream-K adds: CTAs wait for sums of others. */
+static double giving_ns(const struct gemm_plan *plan, const struct load *load)
+{
+    return GIVING_NS + (GIVEN_COLUMN_NS + MORE_COLUMN_NS * (load->givers - 1)) * plan->columns +
+           (load->gives_too ? BOTH_NS : 0);
 }
 
 double gemm_plan_estimate_ns(const struct gemm_plan *plan, int m, int n, int k, int multiprocessors)
@@ -126,11 +166,12 @@ double gemm_plan_estimate_ns(const struct gemm_plan *plan, int m, int n, int k, 
     double busy = (double)clusters * plan->cluster / multiprocessors;
     if (plan->schedule != SCHEDULE_STREAMK)
         busy *= (double)tiles / (load.waves * clusters);
-    const double all_l2_ns = load.k_blocks * l2_ns(plan, k, busy);
-    double ns = fmax(load.k_blocks * product_ns(plan, busy), fmax(all_l2_ns, memory_ns(m, n, k, all_l2_ns)));
+    const double l2 = l2_ns(plan, m, n, k, busy, plan->ctas > multiprocessors / 2);
+    double ns = fmax(load.k_blocks * block_ns(plan, product_ns(plan, busy), l2), memory_ns(m, n, k));
     ns += LAUNCH_NS + (plan->cluster > 1 ? CLUSTER_NS : 0) + (load.waves - 1) * WAVE_NS;
-    ns += load.tiles * (TILE_NS + TILE_COLUMN_NS * plan->columns / splits);
+    ns += plan->schedule == SCHEDULE_PINGPONG ? 0 : NOT_PINGPONG_NS;
+    ns += load.tiles * TILE_COLUMN_NS * plan->columns / splits;
     if (load.givers)
-        ns += GIVING_NS + load.givers * GIVEN_COLUMN_NS * plan->columns + (load.gives_too ? BOTH_NS : 0);
+        ns += giving_ns(plan, &load);
     return splits > 1 ? ns + split_ns(plan) : ns;
 }

@@ -50,19 +50,19 @@ int gemm_plan_clusters(const struct gemm_plan *plan, int multiprocessors)
     return multiprocessors * used[plan->cluster] / 132 / plan->cluster;
 }
 
-/* How many of the plan's cluster tiles lie one above the other, and how many side by side. */
-static int tile_rows(const struct gemm_plan *plan, int m, int n)
+int gemm_plan_tile_rows(const struct gemm_plan *plan, int m, int n)
 {
     return divide_up(plan->transposed ? n : m, gemm_plan_rows(plan) * plan->cluster / gemm_plan_splits(plan));
 }
-static int tile_columns(const struct gemm_plan *plan, int m, int n)
+
+int gemm_plan_tile_columns(const struct gemm_plan *plan, int m, int n)
 {
     return divide_up(plan->transposed ? m : n, plan->columns);
 }
 
 int gemm_plan_tiles(const struct gemm_plan *plan, int m, int n)
 {
-    return tile_rows(plan, m, n) * tile_columns(plan, m, n);
+    return gemm_plan_tile_rows(plan, m, n) * gemm_plan_tile_columns(plan, m, n);
 }
 
 struct gemm_plan gemm_plan_complete(struct gemm_plan plan, int m, int n, int k, int multiprocessors)
@@ -95,7 +95,7 @@ static int plans_of(struct gemm_plan plan, int m, int n, int k, int multiprocess
         return 0;
     if (gemm_plan_splits(&plan) > 1 && tiles > clusters)
         return 0;
-    if (tile_columns(&plan, m, n) < least(tile_rows(&plan, m, n), BAND_COLUMNS + 1))
+    if (gemm_plan_tile_columns(&plan, m, n) < least(gemm_plan_tile_rows(&plan, m, n), BAND_COLUMNS + 1))
         plan.band_rows = 1;
     int count = 0;
     out[count++] = gemm_plan_complete(plan, m, n, k, multiprocessors);

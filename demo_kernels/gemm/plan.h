@@ -42,8 +42,11 @@ int gemm_plan_splits(const struct gemm_plan *plan);
 /* How many clusters of the plan run at a time; 0 if the GPU is smaller than one. */
 int gemm_plan_clusters(const struct gemm_plan *plan, int multiprocessors);
 
-/* How many tiles C has.  A cluster computes one at a time. */
+/* How many tiles C has, how many of them lie one above the other, and how many side by side.  If the plan is
+ * transposed, C^T is meant.  A cluster computes one tile at a time. */
 int gemm_plan_tiles(const struct gemm_plan *plan, int m, int n);
+int gemm_plan_tile_rows(const struct gemm_plan *plan, int m, int n);
+int gemm_plan_tile_columns(const struct gemm_plan *plan, int m, int n);
 
 /* Fills in `ctas` and `band_rows` where they are 0: one CTA a multiprocessor, in whole clusters, none without work.
  * Split-K gets a cluster for each tile whatever `ctas` is, and no more CTAs a cluster than there are k-blocks. */

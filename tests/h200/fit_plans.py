@@ -1,24 +1,29 @@
 #!/usr/bin/env python3
-"""fit_plans.py - improves the constants of demo_kernels/gemm/estimate.c by what many plans took.
+"""fit_plans.py - finds the constants of demo_kernels/gemm/estimate.c from what many plans took.
 
-    tests/h200/measure.py --out FILE candidates                   on the GPU
-    tests/h200/fit_plans.py [FILE] [--sweeps 6] [--write]         prints the constants, or puts them into estimate.c
+    tests/h200/measure.py --out FILE candidates    on the GPU
+    tests/h200/fit_plans.py [FILE] [--write]       prints the constants, or puts them into estimate.c
 
 Reads the times on the GPU (FILE may be packed; those that estimate.c rests on are tests/measured/plans.json.gz) and the
-constants that estimate.c has.  The search begins with these and makes each a little larger or smaller as long as that
-helps.  A set of constants is judged by what its choices lose, and by the errors of all its estimates: plans that were
-not timed may be chosen, too.  The constants in GIVEN stay as they are.  Plans that now take their tiles in another
-order than when they were timed do not count.  A development script: wsdbg itself needs no Python.
+constants that estimate.c has, with which the search begins.  It makes the errors of the estimates small, as logarithms.
+Plans near the fastest of their product count the most.  What all plans of a product have in common hardly counts: it
+chooses none.  Prints what the choices lose against the fastest plan: with the constants as they are, with those that
+were found, and, as a check, of each quarter of the products with constants from the other three.  The constants in
+GIVEN stay as they are.  A development script that needs numpy and scipy; wsdbg itself needs no Python.
 """
 import argparse, gzip, json, math, os, re
 
+import numpy
+from scipy.optimize import least_squares
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ESTIMATE = os.path.join(ROOT, 'demo_kernels', 'gemm', 'estimate.c')
-GIVEN = ('BLOCK_LEAST_NS', 'MEMORY_BYTES_A_NS', 'CACHED_BYTES', 'L2_BESIDE_MEMORY')
-BLOCK_K, MULTIPROCESSORS, BAND_COLUMNS = 64, 132, 8
+GIVEN = ('MEMORY_BYTES_A_NS', 'CACHED_BYTES')
+BLOCK_K, MULTIPROCESSORS = 64, 132
 USED = (0, 132, 132, 117, 120, 110, 102, 105, 120)  # of the multiprocessors by clusters of so many, as plan.c has it
-LISTED = 9  # products that measure.py puts first; they weigh the most
-ALIKE = 0.02  # plans whose estimates differ by less are about equally likely to be chosen
+NEAR = 0.2  # a plan that is slower by this part counts less than one that is the fastest, by a factor of e
+COMMON = 0.85  # the part of an error which all plans of a product have that does not count
+QUARTERS = 4
 
 
 def divide_up(a, b):
@@ -38,98 +43,113 @@ def constants_of(text):
     return found
 
 
-class Sample:
+def load(schedule, tiles, clusters, blocks, splits):
+    """What the busiest cluster does, as estimate.c has it: waves, k-blocks, tiles, givers, whether it gives sums, too."""
+    waves = divide_up(tiles, clusters)
+    if schedule == 'pingpong':
+        return waves, waves * blocks, 1, 0, False
+    if schedule != 'streamk':
+        return waves, waves * divide_up(blocks, splits), waves, 0, False
+    whole = waves if tiles % clusters == 0 else max(waves - 2, 0)
+    dealt = divide_up((tiles - whole * clusters) * blocks, clusters)
+    givers = divide_up(clusters, tiles) - 1 if tiles < clusters else 1
+    return waves, whole * blocks + dealt, whole + 1, givers, tiles > clusters or clusters % tiles > 0
+
+
+def features(product, plan, number):
     """What estimate.c computes from one plan without its constants."""
-
-    def __init__(self, row, plan):
-        schedule, columns, cluster = plan['schedule'], plan['columns'], plan['cluster']
-        self.us, self.schedule, self.cluster, self.columns = plan['gpu_us'][1], schedule, cluster, columns
-        self.rows = 64 if schedule in ('pingpong', 'splitk-low') else 128
-        self.splits = cluster if schedule.startswith('splitk') else 1
-        m, n, k = row['m'], row['n'], row['k']
-        if plan['transposed']:
-            m, n = n, m
-        tile_rows, tile_columns = divide_up(m, self.rows * cluster // self.splits), divide_up(n, columns)
-        self.is_reordered = 1 < tile_columns < min(tile_rows, BAND_COLUMNS + 1)
-        tiles, blocks = tile_rows * tile_columns, divide_up(k, BLOCK_K)
-        clusters = min(plan['ctas'] // cluster, USED[cluster] // cluster)
-        self.waves = divide_up(tiles, clusters)
-        self.busy = clusters * cluster / MULTIPROCESSORS
-        self.blocks, self.tiles, self.givers, self.gives_too = self.load(tiles, clusters, blocks)
-        if schedule != 'streamk':
-            self.busy *= tiles / (self.waves * clusters)
-        aligned = math.gcd(k, BLOCK_K)
-        self.two_lines, self.five_sectors = 1 - aligned / BLOCK_K, aligned < 16
-        self.loaded = (self.rows + columns * self.splits // cluster) * math.sqrt(self.busy)
-        self.bytes = 2 * k * (m + n)
-        self.all_bytes = self.bytes + 2 * m * n
-        box = 64 if columns % 64 == 0 else 32
-        boxes = self.rows // 64 * columns // box
-        self.got_kib = divide_up(boxes, self.splits) * (self.splits - 1) * box / 4
-        self.sent_kib = (boxes - boxes // self.splits) * box / 4
-
-    def load(self, tiles, clusters, blocks):
-        if self.schedule == 'pingpong':
-            return self.waves * blocks, 1, 0, False
-        if self.schedule != 'streamk':
-            return self.waves * divide_up(blocks, self.splits), self.waves, 0, False
-        whole = self.waves if tiles % clusters == 0 else max(self.waves - 2, 0)
-        givers = divide_up(clusters, tiles) - 1 if tiles < clusters else 1
-        return (whole * blocks + divide_up((tiles - whole * clusters) * blocks, clusters), whole + 1, givers,
-                tiles > clusters or clusters % tiles > 0)
-
-    def estimate_us(self, c):
-        product = c[self.rows, self.columns] * (1 + c['BUSY_LOW' if self.rows == 64 else 'BUSY'] * self.busy)
-        row = c['ROW_NS'] + c['TWO_LINES_NS'] * self.two_lines + c['FIVE_SECTORS_NS'] * self.five_sectors
-        l2 = self.blocks * row * self.loaded
-        memory = 0 if self.all_bytes < c['CACHED_BYTES'] else self.bytes / c['MEMORY_BYTES_A_NS'] + c['L2_BESIDE_MEMORY'] * l2
-        ns = max(self.blocks * max(product, c['BLOCK_LEAST_NS']), l2, memory)
-        ns += c['LAUNCH_NS'] + (self.cluster > 1) * c['CLUSTER_NS'] + (self.waves - 1) * c['WAVE_NS']
-        ns += self.tiles * (c['TILE_NS'] + c['TILE_COLUMN_NS'] * self.columns / self.splits)
-        if self.givers:
-            ns += c['GIVING_NS'] + self.givers * c['GIVEN_COLUMN_NS'] * self.columns + self.gives_too * c['BOTH_NS']
-        if self.splits > 1:
-            ns += (self.rows == 64) * c['SPLIT_LOW_NS'] + c['GOT_KIB_NS'] * self.got_kib + c['SENT_KIB_NS'] * self.sent_kib
-        return ns / 1e3
+    schedule, columns, cluster = plan['schedule'], plan['columns'], plan['cluster']
+    m, n, k = product['m'], product['n'], product['k']
+    all_bytes = 2 * (k * (m + n) + m * n)
+    if plan['transposed']:
+        m, n = n, m
+    rows = 64 if schedule in ('pingpong', 'splitk-low') else 128
+    splits = cluster if schedule.startswith('splitk') else 1
+    height = rows * cluster // splits
+    tile_rows, tile_columns = divide_up(m, height), divide_up(n, columns)
+    tiles, clusters = tile_rows * tile_columns, min(plan['ctas'] // cluster, USED[cluster] // cluster)
+    waves, blocks, stored, givers, gives_too = load(schedule, tiles, clusters, divide_up(k, BLOCK_K), splits)
+    busy = clusters * cluster / MULTIPROCESSORS * (1 if schedule == 'streamk' else tiles / (waves * clusters))
+    aligned, box = math.gcd(k, BLOCK_K), 64 if columns % 64 == 0 else 32
+    boxes = rows // 64 * columns // box
+    return {'product': number, 'us': plan['gpu_us'], 'cublas_us': product['cublas']['gpu_us'],
+            'rows': rows, 'columns': columns, 'splits': splits, 'waves': waves, 'blocks': blocks, 'stored': stored,
+            'is_cluster': cluster > 1, 'is_multicast': cluster > splits, 'is_pingpong': schedule == 'pingpong',
+            'is_streamk': schedule == 'streamk', 'givers': givers, 'gives_too': gives_too, 'busy': busy,
+            'is_paired': plan['ctas'] > MULTIPROCESSORS // 2,
+            'two_lines': 1 - aligned / BLOCK_K, 'five_sectors': aligned < 16,
+            'rows_a': rows * m / (tile_rows * height), 'others_a': 1 - 1 / tile_columns,
+            'rows_b': columns * splits / cluster * n / (tile_columns * columns), 'others_b': 1 - 1 / tile_rows,
+            'bytes': 2 * k * (m + n), 'is_cached': all_bytes < 45e6,  # CACHED_BYTES
+            'got_kib': divide_up(boxes, splits) * (splits - 1) * box / 4, 'sent_kib': (boxes - boxes // splits) * box / 4}
 
 
-def samples(rows):
-    """The plans of each product."""
-    products = [[Sample(row, plan) for plan in row['plans']] for row in rows]
-    return [kept for kept in ([s for s in product if not s.is_reordered] for product in products) if kept]
+class Samples:
+    """The plans of all products, each feature an array."""
+
+    def __init__(self, products):
+        rows = [features(product, plan, number) for number, product in enumerate(products) for plan in product['plans']]
+        self.of = {name: numpy.array([row[name] for row in rows], float) for name in rows[0]}
+        self.product = self.of['product'].astype(int)
+        self.count = len(products)
+        self.best = numpy.full(self.count, numpy.inf)
+        numpy.minimum.at(self.best, self.product, self.of['us'])
+        self.weight = numpy.exp((1 - self.of['us'] / self.best[self.product]) / NEAR)
+
+    def sums(self, values):
+        return numpy.bincount(self.product, values, self.count)
+
+    def estimates_us(self, c):
+        f = self.of
+        is_low = f['rows'] == 64
+        pace = numpy.array([c[int(rows), int(columns)] for rows, columns in zip(f['rows'], f['columns'])])
+        product = pace * (1 + numpy.where(is_low, c['BUSY_LOW'], c['BUSY']) * f['busy'])
+        row = c['ROW_NS'] + c['TWO_LINES_NS'] * f['two_lines'] + c['FIVE_SECTORS_NS'] * f['five_sectors']
+        share_b = numpy.where(f['is_multicast'], c['MULTICAST'] - c['SHARED_MULTICAST'] * f['others_b'],
+                              1 - c['SHARED'] * f['others_b'])
+        rows = f['rows_a'] * (1 - c['SHARED'] * f['others_a']) + f['rows_b'] * share_b
+        l2 = row * rows * (1 + c['PAIR'] * f['is_paired']) * (1 - c['L2_BUSY'] + c['L2_BUSY'] * f['busy'])
+        block = (product ** 4 + l2 ** 4) ** 0.25 * numpy.where(f['is_cluster'], c['CLUSTER_BLOCK'], 1) * numpy.where(
+            f['is_streamk'], c['STREAMK_BLOCK'], 1)
+        ns = numpy.maximum(f['blocks'] * block, numpy.where(f['is_cached'], 0, f['bytes'] / c['MEMORY_BYTES_A_NS']))
+        ns += c['LAUNCH_NS'] + f['is_cluster'] * c['CLUSTER_NS'] + (f['waves'] - 1) * c['WAVE_NS']
+        ns += (1 - f['is_pingpong']) * c['NOT_PINGPONG_NS'] + f['stored'] * c['TILE_COLUMN_NS'] * f['columns'] / f['splits']
+        sums = (c['GIVEN_COLUMN_NS'] + c['MORE_COLUMN_NS'] * (f['givers'] - 1)) * f['columns']
+        ns += (f['givers'] > 0) * (c['GIVING_NS'] + sums + f['gives_too'] * c['BOTH_NS'])
+        split = c['SPLIT_NS'] * (f['splits'] - 2) + c['GOT_KIB_NS'] * f['got_kib'] + c['SENT_KIB_NS'] * f['sent_kib']
+        return (ns + (f['splits'] > 1) * split) / 1e3
+
+    def errors(self, c):
+        """The logarithm of each estimate's error, weighted, without what a product's plans have in common."""
+        error = numpy.log(self.estimates_us(c) / self.of['us'])
+        weights = self.sums(self.weight)
+        common = self.sums(self.weight * error) / weights
+        return (error - COMMON * common[self.product]) * numpy.sqrt(self.weight / weights[self.product])
+
+    def choices(self, estimates):
+        """The plan of each product with the least estimate."""
+        order = numpy.lexsort((estimates, self.product))
+        return order[numpy.unique(self.product[order], return_index=True)[1]]
 
 
-def cost(constants, products):
-    """(what the search makes small, what the choices lose in the mean, and at most)"""
-    lost, soft, wrong, weights = [], 0, 0, 0
-    for number, product in enumerate(products):
-        estimates = [sample.estimate_us(constants) for sample in product]
-        best, least = min(sample.us for sample in product), min(estimates)
-        lost.append(product[estimates.index(least)].us / best - 1)
-        likely = [math.exp((1 - estimate / least) / ALIKE) for estimate in estimates]
-        loss = sum(p * (sample.us / best - 1) for p, sample in zip(likely, product)) / sum(likely)
-        weight = 6 if number < LISTED else 1
-        soft += weight * (loss + 3 * loss * loss)
-        weights += weight
-        errors = [(1 if sample.us < 1.25 * best else 0.5) * min(math.log(estimate / sample.us) ** 2, 0.06)
-                  for estimate, sample in zip(estimates, product)]
-        wrong += sum(errors) / len(errors)
-    return soft / weights + 3 * wrong / len(products), sum(lost) / len(lost), max(lost)
-
-
-def improve(constants, products, sweeps):
-    least = cost(constants, products)[0]
+def found(samples, constants, counts=None):
+    """Constants with small errors in the products that count."""
     names = [name for name in constants if name not in GIVEN]
-    for sweep in range(sweeps):
-        step = 0.16 / 2 ** (sweep * 4 // sweeps)
-        for name in names:
-            for factor in (1 + step, 1 / (1 + step)):
-                tried = {**constants, name: constants[name] * factor}
-                value = cost(tried, products)[0]
-                if value < least:
-                    least, constants = value, tried
-                    break
-    return constants
+    start = numpy.array([constants[name] for name in names])
+
+    def errors(factors):
+        of_plans = samples.errors({**constants, **dict(zip(names, start * factors))})
+        # With few plans of a kind, a constant stays where it was.
+        return numpy.append(of_plans if counts is None else of_plans[counts], 0.003 * (factors - 1))
+
+    return {**constants, **dict(zip(names, start * least_squares(errors, numpy.ones(len(start)), max_nfev=100).x))}
+
+
+def print_losses(what, samples, estimates):
+    chosen = samples.choices(estimates)
+    lost, speed = samples.of['us'][chosen] / samples.best - 1, samples.of['cublas_us'][chosen] / samples.of['us'][chosen]
+    print(f'{what}: the choices lose {lost.mean():.1%} in the mean, {numpy.quantile(lost, 0.9):.0%} or more in a tenth, {lost.max():.0%} at most; '
+          f'speed / cuBLAS {numpy.median(speed):.3f} in the median, {speed.min():.2f} at worst, below 0.9 in {(speed < 0.9).sum()} of {len(speed)}')
 
 
 def written(text, constants):
@@ -145,15 +165,18 @@ def written(text, constants):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('file', nargs='?', default=os.path.join(ROOT, 'tests', 'measured', 'plans.json.gz'))
-    parser.add_argument('--sweeps', type=int, default=6)
     parser.add_argument('--write', action='store_true')
     arguments = parser.parse_args()
-    products, text = samples(read(arguments.file)['candidates']), open(ESTIMATE).read()
+    samples, text = Samples(read(arguments.file)['candidates']), open(ESTIMATE).read()
     constants = constants_of(text)
-    for sweeps, what in ((0, 'now'), (arguments.sweeps, 'found')):
-        constants = improve(constants, products, sweeps)
-        _, mean, most = cost(constants, products)
-        print(f'{what}: the choices lose {mean * 100:.1f} % in the mean, {most * 100:.0f} % at most')
+    print_losses('now', samples, samples.estimates_us(constants))
+    checked = numpy.empty(len(samples.product))
+    for quarter in range(QUARTERS):
+        is_left_out = samples.product % QUARTERS == quarter
+        checked[is_left_out] = samples.estimates_us(found(samples, constants, ~is_left_out))[is_left_out]
+    print_losses('check', samples, checked)
+    constants = found(samples, constants)
+    print_losses('found', samples, samples.estimates_us(constants))
     if arguments.write:
         open(ESTIMATE, 'w').write(written(text, constants))
     else:

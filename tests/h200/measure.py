@@ -205,15 +205,20 @@ class Measure:
 
     def shapes(self):
         """The GEMM with the plan that it chooses, against cuBLAS: speed, and whether the results are the same."""
-        sets = {'listed': SHAPES, 'random, multiples of 8': random_shapes(71, 60, 8),
-                'random, multiples of 64': random_shapes(72, 60, 64)}
+        sets = {'listed': SHAPES, 'random, multiples of 8': random_shapes(81, 60, 8),
+                'random, multiples of 64': random_shapes(82, 60, 64)}
         return {'machine': self.machine(), 'constants': constants_of_plans(),
                 'sets': {name: self.survey(shapes, '--repeat', '30') for name, shapes in sets.items()},
                 'checked': self.survey(random_shapes(73, 200, 8, 4096), '--check')}
 
     def candidates(self):
-        """Every plan of many products: what fit_plans.py reads."""
-        return self.survey([*SHAPES, *random_shapes(1, 60, 8), *random_shapes(2, 60, 64)], '--candidates', '--repeat', '9')
+        """The median time of every plan of many products: what fit_plans.py reads."""
+        draws = [shape for seed in (1, 3, 71) for shape in random_shapes(seed, 60, 8) + random_shapes(seed + 1, 60, 64)]
+        products = self.survey([*SHAPES, *draws], '--candidates', '--repeat', '9', limit=400)
+        for timed in (timed for product in products for timed in (product['cublas'], *product['plans'])):
+            timed['gpu_us'] = timed['gpu_us'][1]
+            timed.pop('gpu_speed', None)
+        return products
 
     def probes(self):
         """What probes cost, as `bench` has it, on the two sizes where it counts most.  It takes more samples, because there pairs differ by more than probes cost."""
