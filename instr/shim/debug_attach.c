@@ -43,15 +43,16 @@
 #define IDLE_NS 3000000ull         /* so long a context may take to say that it has no work */
 #define FIRST_IDLE_NS 100000000ull /* ... before the first launch, also where other programs have the GPU in turns */
 #define HELD_NS 100000000ull       /* an event that takes longer is held back by somebody */
-/* So long calls wait for the inspector's attach watchdog, which lets the GPU go on. */
-#define RESCUE_NS 12000000000ull
+/* A call of the driver's debug interface may take 4 s, for each device that is stopped. */
+#define STOPPED_DEVICE_NS 5000000000ull
+/* So long calls wait for the inspector's attach watchdog, which lets the GPU go on, and for each device besides. */
+#define RESCUE_NS 7000000000ull
 /* For an inspector to leave when asked: 0.3 s after a look, and the detach. */
 #define LEAVE_NS 600000000ull
 #define LEAVE_LOADING_NS 2500000000ull /* while a call waits for its answer */
-/* While it has stopped a GPU: a call of the driver's debug interface may take 4 s. */
-#define LEAVE_STOPPED_NS 5500000000ull
-#define LOADING_US 100000        /* a call that loads code may take so long before the attach is refused */
-#define COME_UP_NS 1000000000ull /* an attach takes 0.1 to 0.3 s */
+#define LEAVE_STOPPED_NS 500000000ull  /* and for each device that it has stopped besides */
+#define LOADING_US 100000              /* a call that loads code may take so long before the attach is refused */
+#define COME_UP_NS 1000000000ull       /* an attach takes 0.1 to 0.3 s */
 #define LAUNCHES_WAIT_US 100000
 
 /* Lazy loading, suspend events, exceptions of warps that have exited since, no context push and pop events.  Without
@@ -109,11 +110,16 @@ static uint32_t calls_to_answer(void)
     return atomic_load(&shim_exiting) ? 0 : debug_calls_inside();
 }
 
+static uint64_t stopped_devices_ns(void)
+{
+    return (uint64_t)__builtin_popcount(debug_get32(&attach->stopped_devices)) * STOPPED_DEVICE_NS;
+}
+
 /* How long an inspector that was asked to leave may take. */
 static uint64_t leave_limit_ns(void)
 {
     if (!atomic_load(&shim_exiting) && debug_get32(&attach->stopped_devices))
-        return LEAVE_STOPPED_NS;
+        return LEAVE_STOPPED_NS + stopped_devices_ns();
     return calls_to_answer() ? LEAVE_LOADING_NS : LEAVE_NS;
 }
 
@@ -193,7 +199,7 @@ static void shut(void)
     atomic_store(&debug_attach_loading, false);
     debug_put32(&attach->leave_wanted, 0);
     if (debug_get32(&attach->stopped_devices))
-        debug_attach_rescued_by_ns = shim_now_ns() + RESCUE_NS;
+        debug_attach_rescued_by_ns = shim_now_ns() + RESCUE_NS + stopped_devices_ns();
     else
         let_go();
 }

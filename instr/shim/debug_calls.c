@@ -35,6 +35,7 @@
 /* A look and the detach take 17 s at most, if three calls of the driver take long; calls wait no longer than this,
  * whatever the lease says. */
 #define LONGEST_NS 18000000000ull
+#define OTHER_DEVICE_NS 10000000000ull /* for each device besides the first: two calls that take long */
 
 static _Atomic uint64_t kept_out_ns; /* since when calls wait */
 static _Atomic uint64_t ended_ns;    /* when calls last could go on again; 0 = they always could */
@@ -80,7 +81,9 @@ uint64_t debug_calls_lease_until_ns(void)
 {
     const uint64_t lease_ns = __atomic_load_n(&attach_row()->lease_until_ns, __ATOMIC_ACQUIRE);
     const uint64_t since_ns = waiting_since_ns();
-    return since_ns == UINT64_MAX || lease_ns < since_ns + LONGEST_NS ? lease_ns : since_ns + LONGEST_NS;
+    const int devices = __builtin_popcount(__atomic_load_n(&attach_row()->stopped_devices, __ATOMIC_ACQUIRE));
+    const uint64_t longest_ns = LONGEST_NS + (devices > 1 ? (uint64_t)(devices - 1) * OTHER_DEVICE_NS : 0);
+    return since_ns == UINT64_MAX || lease_ns < since_ns + longest_ns ? lease_ns : since_ns + longest_ns;
 }
 
 bool debug_calls_contexts_are_settled(uint64_t settle_made_ns, uint64_t settle_ended_ns)

@@ -118,22 +118,40 @@ static void before_the_first_launch_one_waits_for_the_gpus_turn(void **state)
 
 /* Where several programs share a GPU, a suspension may take 4.04 s.  To kill the inspector would leave the GPU stopped.
  */
-static void one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for(void **state)
+static void look_while_the_driver_takes_long(struct rig *rig)
 {
     struct wsdbg_snapshot snapshot;
     struct wsdbg_evidence *source;
     char session[64];
-    (void)state;
-    struct rig rig = rig_start(NULL);
     session_name(session, sizeof session);
     setenv("FAKE_CUDA_SLOW", "suspendDevice,4100", 1);
     rig_ok(wsdbg_evidence_open_live(session, NULL, WSDBG_ATTACH_ALWAYS, &source));
     rig_ok(source->ops->inspect(source, wsdbg_attach_clock_ns(), 4000 * MS, &snapshot));
     unsetenv("FAKE_CUDA_SLOW");
     assert_int_equal(snapshot.look_count, 1); /* there is no time for a second one */
-    assert_int_equal(rig.gpu->attaches, 1);   /* no attach watchdog had to come */
+    assert_int_equal(rig->gpu->attaches, 1);  /* no attach watchdog had to come */
     wsdbg_snapshot_deinit(&snapshot);
     source->ops->close(source);
+}
+
+static void one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    look_while_the_driver_takes_long(&rig);
+    assert_int_equal(rig.gpu->suspensions, 1);
+    helpers_finish(&rig);
+}
+
+/* 8.2 s. */
+static void each_device_has_as_much_time(void **state)
+{
+    (void)state;
+    struct rig rig = rig_start(NULL);
+    setenv(FAKE_DEBUG_SECOND_DEVICE, "1", 1);
+    look_while_the_driver_takes_long(&rig);
+    unsetenv(FAKE_DEBUG_SECOND_DEVICE);
+    assert_int_equal(rig.gpu->suspensions, 2);
     helpers_finish(&rig);
 }
 
@@ -230,6 +248,7 @@ int main(void)
         cmocka_unit_test(what_was_seen_of_the_programs_threads_holds_meanwhile),
         cmocka_unit_test(before_the_first_launch_one_waits_for_the_gpus_turn),
         cmocka_unit_test(one_that_the_driver_keeps_while_it_stops_the_gpu_is_waited_for),
+        cmocka_unit_test(each_device_has_as_much_time),
         cmocka_unit_test(nobody_comes_while_a_stream_is_captured),
         cmocka_unit_test(nobody_attaches_while_a_context_is_being_ended),
         cmocka_unit_test(no_inspector_leaves_a_descriptor_behind),

@@ -143,11 +143,20 @@ static struct wsdbg_error *put(struct wsdbg_inspector *inspector, enum wsdbg_ins
     return NULL;
 }
 
+/* Limits are for one device.  A call of the driver for each of the others may take as long again. */
+static uint64_t other_devices_ns(const struct wsdbg_inspector *inspector)
+{
+    const uint32_t stopped = __atomic_load_n(&inspector->attach.row->stopped_devices, __ATOMIC_ACQUIRE);
+    const uint64_t count = (uint64_t)__builtin_popcount(stopped);
+    return count > 1 ? (count - 1) * WSDBG_INSPECTOR_BLOCKED_NS : 0;
+}
+
 static struct wsdbg_error *take(struct wsdbg_inspector *inspector, enum wsdbg_inspector_step step, uint64_t deadline_ns,
                                 uint64_t values[2])
 {
     struct wsdbg_inspector_reply reply;
-    if (!wait_readable(inspector->socket, deadline_ns))
+    if (!wait_readable(inspector->socket, deadline_ns) &&
+        !wait_readable(inspector->socket, deadline_ns + other_devices_ns(inspector)))
         return lose(inspector, step, "did not answer in time");
     if (recv(inspector->socket, &reply, sizeof reply, 0) != sizeof reply || reply.number != inspector->number)
         return lose(inspector, step, broke);

@@ -22,7 +22,8 @@ extern uint32_t cudbgApiClientPid;
 uint32_t cudbgGetAPIVersion(uint32_t *major, uint32_t *minor, uint32_t *revision);
 uint32_t cudbgGetAPI(uint32_t major, uint32_t minor, uint32_t revision, const void **out);
 
-static int initialized, complete, stopped_here;
+static int initialized, complete;
+static uint32_t stopped_here;                      /* a bit for each device */
 static int pending[16], pending_count, pending_at; /* kinds of events to come */
 
 /* 0, or the error of a call that was asked to fail. */
@@ -67,13 +68,19 @@ static uint32_t debug_finalize(void)
     return 0;
 }
 
+/* The program has code on the first so many devices. */
+static uint32_t used_devices(void)
+{
+    return getenv(FAKE_DEBUG_SECOND_DEVICE) ? 2 : 1;
+}
+
 static uint32_t debug_suspendDevice(uint32_t device)
 {
     ENTER("suspendDevice");
-    if (!initialized || !complete || device != 0 || !fake_gpu()->attached)
+    if (!initialized || !complete || device >= used_devices() || !fake_gpu()->attached)
         return 0x1;
-    fake_gpu()->suspended = 1;
-    stopped_here = 1;
+    fake_gpu()->suspended |= 1u << device;
+    stopped_here |= 1u << device;
     fake_gpu()->suspensions++;
     return 0;
 }
@@ -82,13 +89,14 @@ static uint32_t debug_resumeDevice(uint32_t device)
 {
     ENTER("resumeDevice");
     NEED_SUSPENDED();
-    if (!stopped_here) /* whoever resumes has stopped it: what another debugger left is stopped once more first */
-        return WSDBG_DEBUG_RUNNING_DEVICE;
+    if (!(stopped_here & 1u << device))
+        return WSDBG_DEBUG_RUNNING_DEVICE; /* whoever resumes has stopped it: what another debugger left is stopped once
+                                              more first */
     fake_gpu()->resumed_at_trap += fake_gpu()->halted == FAKE_SHOWS_AS_TRAP;
-    fake_gpu()->suspended = 0;
+    fake_gpu()->suspended &= ~(1u << device);
     fake_gpu()->resumed_ns = fake_debug_now_ns();
-    stopped_here = 0;
-    return device == 0 ? 0 : 0xb;
+    stopped_here &= ~(1u << device);
+    return 0;
 }
 
 /* As the driver's: a trap is a breakpoint to a debugger. */
@@ -123,6 +131,7 @@ static uint32_t debug_getNextEvent(uint32_t queue, struct wsdbg_debug_event *eve
     memset(event, 0, sizeof *event);
     event->kind = (uint32_t)pending[pending_at++];
     if (event->kind == WSDBG_DEBUG_EVENT_IMAGE_LOADED || event->kind == WSDBG_DEBUG_EVENT_IMAGE_UNLOADED) {
+        event->image.device = (uint32_t)pending_at % used_devices();
         event->image.context = FAKE_DEBUG_CONTEXT;
         event->image.module = FAKE_DEBUG_MODULE + (uint64_t)pending_at;
         event->image.byte_count = sizeof FAKE_DEBUG_IMAGE;
@@ -214,7 +223,7 @@ static uint32_t debug_getNumDevices(uint32_t *count)
 static uint32_t debug_getNumSMs(uint32_t device, uint32_t *count)
 {
     ENTER("getNumSMs");
-    *count = device == 0 ? FAKE_DEBUG_SMS : 0;
+    *count = device < used_devices() ? FAKE_DEBUG_SMS : 0;
     return 0;
 }
 
@@ -237,7 +246,7 @@ static uint32_t debug_readValidWarps(uint32_t device, uint32_t sm, uint64_t *mas
     *mask = 0;
     for (int i = 0; i < FAKE_DEBUG_WARPS; i++)
         *mask |= 1ull << slots[i];
-    return device == 0 && sm < FAKE_DEBUG_SMS ? 0 : 0xc;
+    return device < used_devices() && sm < FAKE_DEBUG_SMS ? 0 : 0xc;
 }
 
 static uint32_t debug_readWarpState(uint32_t device, uint32_t sm, uint32_t warp, struct wsdbg_debug_warp *out)

@@ -9,10 +9,12 @@
 /* Index of the GPU that a program uses, from 0.  An inspector uses the GPU of the program that let it in. */
 #define FAKE_DEBUG_GPU "FAKE_DEBUG_GPU"
 enum { FAKE_DEBUG_GPUS = 2 };
+/* If it is set, an inspector sees code of the program on a second device of that GPU, which it stops, too. */
+#define FAKE_DEBUG_SECOND_DEVICE "FAKE_DEBUG_SECOND_DEVICE"
 
 struct fake_gpu {
-    uint32_t attached; /* cudbgApiAttach was called, and neither side has cleaned up since */
-    uint32_t suspended;
+    uint32_t attached;   /* cudbgApiAttach was called, and neither side has cleaned up since */
+    uint32_t suspended;  /* a bit for each device */
     uint32_t client_pid; /* the inspector that the program was told of */
     uint32_t suspensions, attaches, cleanups, acknowledged;
     uint32_t helper_pid; /* of the process that the driver started, 0 = none */
