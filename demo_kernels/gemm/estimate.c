@@ -2,7 +2,7 @@
  *
  * A product is waves of tiles.  A tile is its k-blocks and a store.  How long a k-block takes follows from what the
  * tensor cores need for it and what L2 needs for it.  tests/h200/fit_plans.py finds the constants from times on an H200
- * (tests/measured/plans.json.gz).  It does not change CACHED_BYTES and MEMORY_BYTES_A_NS.
+ * (tests/measured/plans.json.gz).
  */
 #include "estimate.h"
 
@@ -13,21 +13,21 @@
 
 /* What takes time besides k-blocks: a launch; a launch with clusters; every schedule but ping-pong; each wave but the
  * first; each column of a tile that is stored. */
-#define LAUNCH_NS 1571
-#define CLUSTER_NS 133.9
-#define NOT_PINGPONG_NS 294.1
-#define WAVE_NS 94.66
-#define TILE_COLUMN_NS 2.962
+#define LAUNCH_NS 1504
+#define CLUSTER_NS 156.9
+#define NOT_PINGPONG_NS 275.3
+#define WAVE_NS 84.28
+#define TILE_COLUMN_NS 2.943
 /* Stream-K: a CTA waits for another one; each column of the sums that the first CTA gives, and that each other one
  * gives; it also gives sums itself. */
-#define GIVING_NS 1785
-#define GIVEN_COLUMN_NS 5.987
-#define MORE_COLUMN_NS 8.078
-#define BOTH_NS 1057
+#define GIVING_NS 1835
+#define GIVEN_COLUMN_NS 6.386
+#define MORE_COLUMN_NS 7.55
+#define BOTH_NS 1077
 /* Split-K: each CTA of a cluster but two; each KiB of sums that the busiest CTA gets, and each that it sends. */
-#define SPLIT_NS 172.2
-#define GOT_KIB_NS 14.24
-#define SENT_KIB_NS 32.6
+#define SPLIT_NS 158.5
+#define GOT_KIB_NS 14.91
+#define SENT_KIB_NS 36.08
 
 /* What the tensor cores need for a k-block while other multiprocessors are idle, with tiles of 64 rows (low) and of 128
  * (high): one entry for each row of tiles.def. */
@@ -36,33 +36,33 @@ struct pace {
     double low_ns, high_ns;
 };
 static const struct pace paces[] = {
-    {64, 94, 137}, {96, 110, 183}, {128, 129, 232}, {160, 157, 297}, {192, 175, 349}, {224, 209, 427}, {256, 237, 468},
+    {64, 103, 150}, {96, 121, 198}, {128, 141, 247}, {160, 168, 316}, {192, 190, 371}, {224, 222, 449}, {256, 254, 494},
 };
 /* How much longer that is while all multiprocessors work, as a fraction. */
-#define BUSY_LOW 0.5022
-#define BUSY 0.4703
+#define BUSY_LOW 0.4716
+#define BUSY 0.4459
 
 /* How long L2 takes for each row of A and B in a k-block, 128 bytes.  If they lie in two lines, or in five sectors
  * instead of four, it takes longer. */
-#define ROW_NS 0.8703
-#define TWO_LINES_NS 1.262
-#define FIVE_SECTORS_NS 1.296
+#define ROW_NS 0.4765
+#define TWO_LINES_NS 1.279
+#define FIVE_SECTORS_NS 1.078
 /* The part of that time which depends on how many multiprocessors work; how much longer it takes if both of a pair do.
  */
-#define L2_BUSY 0.4776
-#define PAIR 0.2385
+#define L2_BUSY 0.426
+#define PAIR 0.2599
 /* L2 reads rows that several clusters want at the same time less often.  The parts of the time which that may save:
  * copies to one CTA, and multicast.  MULTICAST is the time of a row that is multicast, against one that is not. */
-#define SHARED 0.336
-#define SHARED_MULTICAST 0.2079
-#define MULTICAST 0.8132
+#define SHARED 0.1728
+#define SHARED_MULTICAST 0.01234
+#define MULTICAST 0.7821
 /* How much longer a k-block takes in a cluster, and in stream-K. */
-#define CLUSTER_BLOCK 1.057
-#define STREAMK_BLOCK 1.023
+#define CLUSTER_BLOCK 1.03
+#define STREAMK_BLOCK 1.024
 
-/* Memory, for matrices that are too large to stay in L2. */
-#define MEMORY_BYTES_A_NS 3600.0
-#define CACHED_BYTES 45e6
+/* How fast memory is, and the part of L2's time that is added to its time: L2 reads again what it could not keep. */
+#define MEMORY_BYTES_A_NS 4046
+#define L2_BESIDE_MEMORY 0.3392
 
 /* What the busiest cluster does: how many k-blocks it multiplies, how many tiles it stores, how many clusters give it
  * their sums, and whether it gives sums, too. */
@@ -123,21 +123,25 @@ static double l2_ns(const struct gemm_plan *plan, int m, int n, int k, double bu
     return row_ns(k) * rows * (is_paired ? 1 + PAIR : 1) * (1 - L2_BUSY + L2_BUSY * busy);
 }
 
-/* The tensor cores work while L2 reads the next k-blocks.  Where both take about as long, each waits for the other now
+/* How long two things take that go on at the same time.  Where both take about as long, each waits for the other now
  * and then. */
-static double block_ns(const struct gemm_plan *plan, double product, double l2)
+static double together_ns(double one_ns, double other_ns)
 {
-    const double ns = sqrt(sqrt(pow(product, 4) + pow(l2, 4)));
-    const double cluster = plan->cluster > 1 ? CLUSTER_BLOCK : 1;
-    return ns * cluster * (plan->schedule == SCHEDULE_STREAMK ? STREAMK_BLOCK : 1);
+    return sqrt(sqrt(pow(one_ns, 4) + pow(other_ns, 4)));
 }
 
-/* How long memory takes for A and B. */
-static double memory_ns(int m, int n, int k)
+/* The tensor cores work while L2 reads the next k-blocks. */
+static double block_ns(const struct gemm_plan *plan, double product, double l2)
+{
+    const double cluster = plan->cluster > 1 ? CLUSTER_BLOCK : 1;
+    return together_ns(product, l2) * cluster * (plan->schedule == SCHEDULE_STREAMK ? STREAMK_BLOCK : 1);
+}
+
+/* How long memory takes for A and B.  `all_l2_ns`: L2's time for all k-blocks. */
+static double memory_ns(int m, int n, int k, double all_l2_ns)
 {
     const double bytes = sizeof(bf16) * (double)k * (m + n);
-    const bool is_cached = bytes + sizeof(bf16) * (double)m * n < CACHED_BYTES;
-    return is_cached ? 0 : bytes / MEMORY_BYTES_A_NS;
+    return bytes / MEMORY_BYTES_A_NS + L2_BESIDE_MEMORY * all_l2_ns;
 }
 
 /* The time that split-K adds: CTAs send one another sums, in whole boxes. */
@@ -167,7 +171,8 @@ double gemm_plan_estimate_ns(const struct gemm_plan *plan, int m, int n, int k, 
     if (plan->schedule != SCHEDULE_STREAMK)
         busy *= (double)tiles / (load.waves * clusters);
     const double l2 = l2_ns(plan, m, n, k, busy, plan->ctas > multiprocessors / 2);
-    double ns = fmax(load.k_blocks * block_ns(plan, product_ns(plan, busy), l2), memory_ns(m, n, k));
+    const double blocks_ns = load.k_blocks * block_ns(plan, product_ns(plan, busy), l2);
+    double ns = together_ns(blocks_ns, memory_ns(m, n, k, load.k_blocks * l2));
     ns += LAUNCH_NS + (plan->cluster > 1 ? CLUSTER_NS : 0) + (load.waves - 1) * WAVE_NS;
     ns += plan->schedule == SCHEDULE_PINGPONG ? 0 : NOT_PINGPONG_NS;
     ns += load.tiles * TILE_COLUMN_NS * plan->columns / splits;

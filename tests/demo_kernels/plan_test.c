@@ -79,10 +79,10 @@ static void products_get_the_plan_that_is_likely_the_fastest_on_an_h200(void **s
         {128, 8192, 8192, {SCHEDULE_PINGPONG, 128, 2, 128, 16, .transposed = false}},
         /* 36 waves instead of 37 */
         {16384, 4096, 1024, {SCHEDULE_PINGPONG, 224, 1, 132, 32, .transposed = true}},
-        /* 168 tiles for 132 CTAs */
-        {1536, 1792, 4096, {SCHEDULE_STREAMK, 128, 1, 132, 16, .transposed = false}},
-        /* 8 tiles, six CTAs each */
-        {128, 384, 3776, {SCHEDULE_SPLITK_LOW, 96, 6, 48, 32, .transposed = false}},
+        /* few tiles, long rows that do not begin at lines */
+        {2104, 368, 7608, {SCHEDULE_STREAMK, 192, 4, 120, 1, .transposed = false}},
+        /* 12 tiles, four CTAs each */
+        {128, 384, 3776, {SCHEDULE_SPLITK_LOW, 64, 4, 48, 32, .transposed = false}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -8,8 +8,8 @@ Reads the times on the GPU (FILE may be packed; those that estimate.c rests on a
 constants that estimate.c has, with which the search begins.  It makes the errors of the estimates small, as logarithms.
 Plans near the fastest of their product count the most.  What all plans of a product have in common hardly counts: it
 chooses none.  Prints what the choices lose against the fastest plan: with the constants as they are, with those that
-were found, and, as a check, of each quarter of the products with constants from the other three.  The constants in
-GIVEN stay as they are.  A development script that needs numpy and scipy; wsdbg itself needs no Python.
+were found, and, as a check, of each quarter of the products with constants from the other three.  A development script
+that needs numpy and scipy; wsdbg itself needs no Python.
 """
 import argparse, gzip, json, math, os, re
 
@@ -18,12 +18,12 @@ from scipy.optimize import least_squares
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ESTIMATE = os.path.join(ROOT, 'demo_kernels', 'gemm', 'estimate.c')
-GIVEN = ('MEMORY_BYTES_A_NS', 'CACHED_BYTES')
 BLOCK_K, MULTIPROCESSORS = 64, 132
 USED = (0, 132, 132, 117, 120, 110, 102, 105, 120)  # of the multiprocessors by clusters of so many, as plan.c has it
 NEAR = 0.2  # a plan that is slower by this part counts less than one that is the fastest, by a factor of e
 COMMON = 0.85  # the part of an error which all plans of a product have that does not count
 QUARTERS = 4
+LISTED, LISTED_COUNT_AS = 9, 12  # products that measure.py puts first; each counts as so many
 
 
 def divide_up(a, b):
@@ -60,7 +60,6 @@ def features(product, plan, number):
     """What estimate.c computes from one plan without its constants."""
     schedule, columns, cluster = plan['schedule'], plan['columns'], plan['cluster']
     m, n, k = product['m'], product['n'], product['k']
-    all_bytes = 2 * (k * (m + n) + m * n)
     if plan['transposed']:
         m, n = n, m
     rows = 64 if schedule in ('pingpong', 'splitk-low') else 128
@@ -80,7 +79,7 @@ def features(product, plan, number):
             'two_lines': 1 - aligned / BLOCK_K, 'five_sectors': aligned < 16,
             'rows_a': rows * m / (tile_rows * height), 'others_a': 1 - 1 / tile_columns,
             'rows_b': columns * splits / cluster * n / (tile_columns * columns), 'others_b': 1 - 1 / tile_rows,
-            'bytes': 2 * k * (m + n), 'is_cached': all_bytes < 45e6,  # CACHED_BYTES
+            'bytes': 2 * k * (m + n),
             'got_kib': divide_up(boxes, splits) * (splits - 1) * box / 4, 'sent_kib': (boxes - boxes // splits) * box / 4}
 
 
@@ -111,7 +110,8 @@ class Samples:
         l2 = row * rows * (1 + c['PAIR'] * f['is_paired']) * (1 - c['L2_BUSY'] + c['L2_BUSY'] * f['busy'])
         block = (product ** 4 + l2 ** 4) ** 0.25 * numpy.where(f['is_cluster'], c['CLUSTER_BLOCK'], 1) * numpy.where(
             f['is_streamk'], c['STREAMK_BLOCK'], 1)
-        ns = numpy.maximum(f['blocks'] * block, numpy.where(f['is_cached'], 0, f['bytes'] / c['MEMORY_BYTES_A_NS']))
+        memory = f['bytes'] / c['MEMORY_BYTES_A_NS'] + c['L2_BESIDE_MEMORY'] * f['blocks'] * l2
+        ns = ((f['blocks'] * block) ** 4 + memory ** 4) ** 0.25
         ns += c['LAUNCH_NS'] + f['is_cluster'] * c['CLUSTER_NS'] + (f['waves'] - 1) * c['WAVE_NS']
         ns += (1 - f['is_pingpong']) * c['NOT_PINGPONG_NS'] + f['stored'] * c['TILE_COLUMN_NS'] * f['columns'] / f['splits']
         sums = (c['GIVEN_COLUMN_NS'] + c['MORE_COLUMN_NS'] * (f['givers'] - 1)) * f['columns']
@@ -124,7 +124,8 @@ class Samples:
         error = numpy.log(self.estimates_us(c) / self.of['us'])
         weights = self.sums(self.weight)
         common = self.sums(self.weight * error) / weights
-        return (error - COMMON * common[self.product]) * numpy.sqrt(self.weight / weights[self.product])
+        counts = numpy.where(self.product < LISTED, LISTED_COUNT_AS, 1)
+        return (error - COMMON * common[self.product]) * numpy.sqrt(counts * self.weight / weights[self.product])
 
     def choices(self, estimates):
         """The plan of each product with the least estimate."""
@@ -134,7 +135,7 @@ class Samples:
 
 def found(samples, constants, counts=None):
     """Constants with small errors in the products that count."""
-    names = [name for name in constants if name not in GIVEN]
+    names = list(constants)
     start = numpy.array([constants[name] for name in names])
 
     def errors(factors):
@@ -155,7 +156,7 @@ def print_losses(what, samples, estimates):
 def written(text, constants):
     """The text of estimate.c with these constants."""
     for name, value in constants.items():
-        if isinstance(name, str) and name not in GIVEN:
+        if isinstance(name, str):
             text = re.sub(rf'^#define {name} [\d.e]+$', f'#define {name} {value:.4g}', text, flags=re.M)
     paces = ', '.join(f'{{{columns}, {constants[64, columns]:.0f}, {constants[128, columns]:.0f}}}'
                       for rows, columns in (name for name in constants if isinstance(name, tuple)) if rows == 64)
@@ -180,7 +181,7 @@ def main():
     if arguments.write:
         open(ESTIMATE, 'w').write(written(text, constants))
     else:
-        print('\n'.join(f'{name} {value:.4g}' for name, value in constants.items() if name not in GIVEN))
+        print('\n'.join(f'{name} {value:.4g}' for name, value in constants.items()))
 
 
 if __name__ == '__main__':

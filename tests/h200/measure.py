@@ -3,7 +3,7 @@
 
     tests/h200/measure.py [--build build] [--out results.json] [--runs 20] [PART ...]
 
-Parts: hangs, healthy, bench, shapes, candidates, probes, ring, observer, storm, past, starts, markers, looking, images, transcripts (default: all but candidates, which are for
+Parts: hangs, healthy, shapes, candidates, probes, ring, observer, storm, past, starts, markers, looking, images, transcripts (default: all but candidates, which are for
 fit_plans.py; images alone needs no GPU).  Results are merged into the JSON file; tables.py turns it into Markdown.  Every command has a time limit; a part that fails says so and the
 others go on.  A development script: wsdbg itself needs no Python.
 """
@@ -165,21 +165,20 @@ class Measure:
         return result
 
     # Image, rival, and the options of wsdbg; None: without it.
-    CUBLAS_SETUPS = [('alone', 'plain', 'cublas', None)]
     PROBE_SETUPS = [('alone', 'off', 'plain', None), ('alone', 'probes', 'plain', None), ('slots', 'probes', 'plain', ['--history', '0']),
                     ('slots and history', 'probes', 'plain', ['--history', '128'])]
 
-    def bench(self, sizes=(('2048',) * 3, ('4096',) * 3, ('8192',) * 3, ('8192', '256', '8192')), setups=(*CUBLAS_SETUPS, *PROBE_SETUPS), repeat='60'):
-        """GEMM against cuBLAS and the cost of probes; each ratio from one process, alternating order."""
+    def probes(self):
+        """What probes cost; each ratio from one process, alternating order.  Small products take more samples, because there pairs differ by more than probes cost."""
         table = []
-        for m, n, k in sizes:
+        for m, n, k, repeat in (('2048',) * 3 + ('400',), ('4096',) * 3 + ('400',), ('8192',) * 3 + ('60',), ('8192', '256', '8192', '200')):
             command = [self.tool('gemm'), '--bench', '--m', m, '--n', n, '--k', k, '--repeat', repeat]
-            for name, variant, rival, extra in setups:
+            for name, variant, rival, extra in self.PROBE_SETUPS:
                 program = [*command, '--variant', variant, '--against', rival]
                 if extra is None:
                     status, out, err, _ = run(program, 120)
                 else:
-                    database = os.path.join(self.scratch, 'bench.db')
+                    database = os.path.join(self.scratch, 'probes.db')
                     if os.path.exists(database):
                         os.unlink(database)
                     status, out, err, _ = run([self.tool('wsdbg'), 'run', '-o', database, *extra, '--', *program], 120)
@@ -191,7 +190,7 @@ class Measure:
                         pass
                 table.append({'mnk': [m, n, k], 'setup': name, 'variant': variant, 'against': rival, 'status': status, 'lines': lines,
                               'error': err[-300:] if status else ''})
-        return table
+        return {'machine': self.machine(), 'table': table}
 
     def survey(self, shapes, *options, limit=240):
         """The lines that `gemm --shapes` prints; an exception where it ends with an error."""
@@ -220,10 +219,6 @@ class Measure:
             timed.pop('gpu_speed', None)
         return products
 
-    def probes(self):
-        """What probes cost, as `bench` has it, on the two sizes where it counts most.  It takes more samples, because there pairs differ by more than probes cost."""
-        return {'machine': self.machine(), 'table': self.bench([('2048',) * 3, ('4096',) * 3], self.PROBE_SETUPS, '400')}
-
     def fresh(self, name):
         """The path of a database that is not there."""
         path = os.path.join(self.scratch, name)
@@ -238,7 +233,7 @@ class Measure:
         return rows_[1][0] if status == 0 and len(rows_) > 1 and rows_[1] else None
 
     def ring_costs(self, sizes):
-        """Time of the probed GEMM against the plain one, for each place of the ring, as `bench` has it."""
+        """Time of the probed GEMM against the plain one, for each place of the ring, as `probes` has it."""
         table = []
         for size in sizes:
             for place in ('device', 'mapped'):
@@ -501,7 +496,7 @@ def main():
     arguments = parser.parse_args()
     measure = Measure(os.path.abspath(arguments.build), arguments.runs)
     measure.healthy_runs = arguments.healthy_runs
-    everything = ['machine', 'hangs', 'healthy', 'bench', 'shapes', 'candidates', 'probes', 'ring', 'observer', 'storm', 'past', 'starts', 'markers', 'looking', 'images', 'transcripts']
+    everything = ['machine', 'hangs', 'healthy', 'shapes', 'candidates', 'probes', 'ring', 'observer', 'storm', 'past', 'starts', 'markers', 'looking', 'images', 'transcripts']
     results = json.load(open(arguments.out)) if os.path.exists(arguments.out) else {}
     machine = [] if arguments.parts == ['images'] else ['machine']
     for part in [*machine, *(arguments.parts or [part for part in everything[1:] if part != 'candidates'])]:

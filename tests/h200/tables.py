@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import measure
 import results as kept
 
-BARS = {'alone/off': '0 (identical SASS)', 'alone/probes': '0.3', 'slots/probes': '1', 'slots and history/probes': '3'}
+SETUPS = (('alone', 'off'), ('alone', 'probes'), ('slots', 'probes'), ('slots and history', 'probes'))
 
 
 def percent(ratio):
@@ -57,49 +57,22 @@ def ratio_of(entry):
     return None
 
 
-def bench(table, out, elsewhere):
-    """Leaves out what probes cost on the sizes `elsewhere`: the part `probes` has measured it."""
-    out('## Speed\n')
-    out('`tests/h200/measure.py bench`: `gemm --bench --variant X --against Y`: one process, samples of five launches, the order alternates,')
-    out('60 samples each; ratio = median over pairs, quartiles in brackets. Normal random inputs.\n')
-    out('### Reference GEMM against cuBLAS\n')
-    out('| m × n × k | speed / cuBLAS | GEMM TFLOP/s | cuBLAS TFLOP/s |')
-    out('|---|---|---|---|')
-    for e in table:
-        line = ratio_of(e)
-        if e['against'] != 'cublas' or not line:
-            continue
-        tflops = {l['contestant']: l['tflops'] for l in e['lines'] if 'contestant' in l}
-        out(f"| {' × '.join(e['mnk'])} | {line['median']:.3f} ({line['quartiles'][0]:.3f}–{line['quartiles'][1]:.3f}) | "
-            f"{tflops.get('plain', 0):.0f} | {tflops.get('cublas', 0):.0f} |")
-    out('')
-    out('### What probes cost (time lost against the plain image in the same process)\n')
-    probe_costs([e for e in table if e['mnk'] not in elsewhere], out)
-    out('\nBars at 8192³: 0.3 % compiled in, 1 % slots, 3 % slots and history.\n')
-
-
-def probe_costs(table, out):
-    out('| m × n × k | compiled out | compiled in, no wsdbg | slots on | slots and history |')
-    out('|---|---|---|---|---|')
-    sizes = []
-    for e in table:
-        if e['mnk'] not in sizes:
-            sizes.append(e['mnk'])
-    for size in sizes:
-        cells = []
-        for key in BARS:
-            setup, variant = key.split('/')
-            found = [e for e in table if e['mnk'] == size and e['setup'] == setup and e['variant'] == variant]
-            line = ratio_of(found[0]) if found else None
-            cells.append(f"{percent(line['median'])} ({percent(line['quartiles'][1])} to {percent(line['quartiles'][0])})" if line else '?')
-        out(f"| {' × '.join(size)} | " + ' | '.join(cells) + ' |')
-
-
 def probes(result, out):
-    out(f"### What probes cost on small products\n\n`tests/h200/measure.py probes`, {result['machine']['gpu']}, {result['machine']['date']}:"
-        f" as the table above, of {result['table'][0]['lines'][-1].get('samples', '?')} samples.\n")
-    probe_costs(result['table'], out)
-    out('\nBars: 0.5 % compiled in; with slots, with history or without, 2 % at 2048³ and 1 % at 4096³.\n')
+    out(f"## What probes cost\n\n`tests/h200/measure.py probes`, {result['machine']['gpu']}, {result['machine']['date']}: `gemm --bench --variant X --against plain`:")
+    out('time lost against the plain image in the same process, samples of five launches, the order alternates; median over pairs, quartiles in')
+    out('brackets. Normal random inputs. Small products have more samples, because their pairs differ by more than probes cost.\n')
+    out('| m × n × k | samples | compiled out | compiled in, no wsdbg | slots on | slots and history |')
+    out('|---|---|---|---|---|---|')
+    table = result['table']
+    for size in dict.fromkeys(tuple(e['mnk']) for e in table):
+        cells = []
+        for setup, variant in SETUPS:
+            found = next((e for e in table if (tuple(e['mnk']), e['setup'], e['variant']) == (size, setup, variant)), None)
+            line = ratio_of(found) if found else None
+            cells.append(f"{percent(line['median'])} ({percent(line['quartiles'][1])} to {percent(line['quartiles'][0])})" if line else '?')
+            samples = next((l['samples'] for l in (found or {}).get('lines', []) if 'samples' in l), '?')
+        out(f"| {' × '.join(size)} | {samples} | " + ' | '.join(cells) + ' |')
+    out('\nBars: compiled in 0.5 % at 2048³ and 4096³, 0.3 % at 8192³; recording, as by default with history, 2 % at 2048³, 1 % at 4096³, 3 % at 8192³.\n')
 
 
 def ring_cost(entry):
@@ -305,10 +278,8 @@ def main():
     out('# Measured on an H200\n')
     m = results.get('machine', {})
     out(f"{m.get('gpu', '?')}, {m.get('date', '?')}. Made by `tests/h200/measure.py` and `tests/h200/tables.py`; nothing here is typed in by hand.\n")
-    for name, function in (('hangs', hangs), ('healthy', healthy), ('bench', bench), ('probes', probes), ('ring', ring), ('shapes', shapes), ('observer', observer), ('storm', storm), ('past', past), ('starts', starts), ('looking', looking), ('images', images), ('transcripts', transcripts)):
-        if name == 'bench' and name in results:
-            bench(results[name], out, [e['mnk'] for e in results.get('probes', {}).get('table', [])])
-        elif name in results:
+    for name, function in (('hangs', hangs), ('healthy', healthy), ('probes', probes), ('ring', ring), ('shapes', shapes), ('observer', observer), ('storm', storm), ('past', past), ('starts', starts), ('looking', looking), ('images', images), ('transcripts', transcripts)):
+        if name in results:
             function(results[name], out)
     kept.keep('h200', results)
 
