@@ -363,7 +363,8 @@ static struct wsdbg_error *add_parts(struct listing *listing, uint32_t grid, uin
         const struct wsdbg_look_part *part = &listing->seen->parts[i];
         const struct wsdbg_code_place at = {part->place.function, part->site.home};
         uint64_t home = at.function ? wsdbg_code_address(&at) : part->pc;
-        if (part->copies) /* what a function waits for depends on who called it */
+        /* What a function waits for depends on who called it.  A loop may call functions, and begin in their caller. */
+        if (at.function && at.function->joined)
             home = wsdbg_mix(home, at.instruction);
         for (uint32_t lanes = listing->out->parts[i].lanes; lanes; lanes &= lanes - 1)
             listing->seen->warps[warp].stands += wsdbg_mix(home, (uint64_t)__builtin_ctz(lanes) + 1);
