@@ -122,6 +122,30 @@ static bool is_written(const struct wsdbg_graph *graph, uint32_t first, uint32_t
     return false;
 }
 
+/* What the instruction has written, and nothing since, is there now. */
+static void take_present(const struct look_lane *lane, const struct wsdbg_look_part *part, uint32_t number,
+                         struct wsdbg_thread_state *state)
+{
+    const struct wsdbg_graph *graph = part->place.function->graph;
+    const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(graph, number);
+    const uint32_t end = part->place.instruction;
+    for (unsigned i = 0; i < instruction->destination_count; i++) {
+        const struct wsdbg_operand *to = &instruction->destinations[i];
+        const bool is_general = to->kind == WSDBG_OPERAND_REGISTER;
+        const uint32_t *values = is_general ? lane->general : lane->uniform,
+                       count = is_general ? lane->general_count : lane->uniform_count;
+        for (uint32_t n = to->number; n < count && n < to->number + (to->registers ? to->registers : 1u); n++) {
+            const struct wsdbg_operand one = {.kind = to->kind, .number = (uint16_t)n};
+            const unsigned reg = wsdbg_register_of(&one, 0);
+            if (wsdbg_is_predicate(to) || reg >= WSDBG_REGISTER_COUNT ||
+                is_written(graph, number + 1, end, to->kind, n))
+                continue;
+            wsdbg_thread_forget(state, reg);
+            wsdbg_thread_set_bits(state, reg, values[n], UINT32_MAX);
+        }
+    }
+}
+
 /* What registers held at a BAR that the lane has passed: calculated from the begin of its block, of registers that were
  * not written since. */
 static void find_state_at(const struct look_lane *lane, const struct wsdbg_look_part *part, uint32_t bar,
@@ -135,8 +159,10 @@ static void find_state_at(const struct look_lane *lane, const struct wsdbg_look_
     for (uint32_t i = 0; i < WSDBG_URZ; i++)
         state->known[WSDBG_REGISTER_UNIFORM + i] &=
             !is_written(graph, first, part->place.instruction, WSDBG_OPERAND_UNIFORM, i);
-    for (uint32_t i = first; i < bar; i++)
+    for (uint32_t i = first; i < bar; i++) {
         wsdbg_thread_step(wsdbg_graph_instruction(graph, i), world, state);
+        take_present(lane, part, i, state);
+    }
 }
 
 /* What a register held at the BAR: its present value or, if it was written since, a calculated one. */
