@@ -1,13 +1,12 @@
 /* look_calls_test.c - a kernel that calls functions (calls.cu): in which copy of a function a lane stands, by what its
  * registers and its stack frames tell, and what it waits for there.
  *
- * Reads the cubin that nvcc makes of calls.cu, and puts its code where a driver might have loaded it.
+ * Reads the cubin that nvcc makes of calls.cu.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +14,15 @@
 #include <cmocka.h>
 
 #include "machine/look_calls.h"
+#include "placed_cubin.h"
 #include "sass/call_frame.h"
 
-enum { IMAGE_MOST = 1 << 20, COPIES_MOST = 8, STACK_AT = 0xfff000, WORDS_MOST = 8, STACK_POINTER = 1 };
-#define CODE_AT UINT64_C(0x7f1200000000)
+enum { COPIES_MOST = 8, STACK_AT = 0xfff000, WORDS_MOST = 8, STACK_POINTER = 1 };
 
 /* What is known of the first lane of a warp. */
 struct standing {
     struct wsdbg_machine machine;
     const struct standing *second; /* of the machine's second warp; NULL = there is none */
-    char *image;
     uint32_t registers[32], known_registers;
     struct {
         uint32_t address, value;
@@ -101,71 +99,6 @@ static struct wsdbg_error *no_global(struct wsdbg_machine *machine, uint32_t con
     return no_shared(machine, context, (uint32_t)address, out, byte_count, known);
 }
 
-/* ---- the image ---- */
-
-static Elf64_Shdr *sections_of(char *bytes)
-{
-    return (Elf64_Shdr *)(bytes + ((const Elf64_Ehdr *)bytes)->e_shoff);
-}
-
-static void place_functions(char *bytes)
-{
-    Elf64_Shdr *sections = sections_of(bytes);
-    const unsigned count = ((const Elf64_Ehdr *)bytes)->e_shnum;
-    for (unsigned i = 0; i < count; i++)
-        if (sections[i].sh_flags & SHF_EXECINSTR)
-            sections[i].sh_addr = CODE_AT + ((uint64_t)i << 16);
-    for (unsigned i = 0; i < count; i++) {
-        Elf64_Sym *symbols = (Elf64_Sym *)(bytes + sections[i].sh_offset);
-        const size_t symbol_count = sections[i].sh_type == SHT_SYMTAB ? sections[i].sh_size / sizeof *symbols : 0;
-        for (size_t s = 0; s < symbol_count; s++)
-            if (symbols[s].st_shndx < count && sections[symbols[s].st_shndx].sh_flags & SHF_EXECINSTR)
-                symbols[s].st_value += sections[symbols[s].st_shndx].sh_addr;
-    }
-}
-
-/* CALL.ABS: the address in steps of 4 bytes, its low 8 bits at 16, the others at 34. */
-static void place_call(uint64_t words[2], uint64_t address)
-{
-    enum { OPCODE = 0x943, OPCODES = 0xfff };
-    const uint64_t steps = address / 4, high = steps >> 8;
-    if ((words[0] & OPCODES) != OPCODE)
-        return;
-    words[0] |= (steps & 0xff) << 16 | high << 34;
-    words[1] |= high >> 30;
-}
-
-static void place_calls(char *bytes)
-{
-    Elf64_Shdr *sections = sections_of(bytes);
-    for (unsigned i = 0; i < ((const Elf64_Ehdr *)bytes)->e_shnum; i++) {
-        const bool has_addends = sections[i].sh_type == SHT_RELA;
-        const size_t entry_bytes = has_addends ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
-        if ((!has_addends && sections[i].sh_type != SHT_REL) ||
-            !(sections[sections[i].sh_info].sh_flags & SHF_EXECINSTR))
-            continue;
-        const Elf64_Sym *symbols = (const Elf64_Sym *)(bytes + sections[sections[i].sh_link].sh_offset);
-        for (size_t r = 0; r < sections[i].sh_size / entry_bytes; r++) {
-            const Elf64_Rel *row = (const Elf64_Rel *)(bytes + sections[i].sh_offset + r * entry_bytes);
-            char *at = bytes + sections[sections[i].sh_info].sh_offset + row->r_offset;
-            place_call((uint64_t *)at, symbols[ELF64_R_SYM(row->r_info)].st_value);
-        }
-    }
-}
-
-static size_t load(struct standing *standing)
-{
-    FILE *file = fopen(WSDBG_CALLS, "rb");
-    assert_non_null(file);
-    standing->image = malloc(IMAGE_MOST);
-    assert_non_null(standing->image);
-    const size_t byte_count = fread(standing->image, 1, IMAGE_MOST, file);
-    fclose(file);
-    place_functions(standing->image);
-    place_calls(standing->image);
-    return byte_count;
-}
-
 /* ---- the machine ---- */
 
 struct scene {
@@ -203,9 +136,7 @@ static void start(struct scene *scene)
                             .device = {.compute_capability = wsdbg_known_u32(90)},
                             .cta = {.warp_count = 1},
                             .warp = {.valid_lanes = UINT32_MAX, .active_lanes = UINT32_MAX}};
-    const size_t byte_count = load(&scene->standing);
-    scene->module =
-        (struct wsdbg_machine_module){.handle = 1, .image = {(const unsigned char *)scene->standing.image, byte_count}};
+    scene->module = (struct wsdbg_machine_module){.handle = 1, .image = placed_cubin_read(WSDBG_CALLS)};
     assert_null(wsdbg_cubin_open(&scene->module.image, &scene->cubin));
     scene->grid.function_entry = function_named(scene, "caller")->address;
     scene->standing.machine = (struct wsdbg_machine){.ops = &ops,
@@ -233,7 +164,7 @@ static void finish(struct scene *scene)
 {
     wsdbg_code_destroy(scene->code);
     wsdbg_cubin_close(scene->cubin);
-    free(scene->standing.image);
+    free((void *)scene->module.image.bytes);
 }
 
 /* The address behind the call of a function that is the nth one of it in another function. */

@@ -13,6 +13,7 @@
 
 #include "machine/code.h"
 #include "machine/look_result.h"
+#include "machine/spin.h"
 #include "machine/wait_site.h"
 #include "machine/words.h"
 #include "model/rows.h"
@@ -86,13 +87,15 @@ struct wsdbg_look_part {
         bool is_found, is_known_not_to;
         bool is_read; /* what it polls: */
         uint64_t address, value;
+        uint32_t phase; /* of an mbarrier */
         uint8_t width_bytes;
     } spin;
 };
 
 /* Which lanes have been followed round a circle.  Zeroed: none; the caller destroys it. */
 struct wsdbg_look_spins {
-    struct walk_memory *memory; /* what they have read */
+    struct walk_memory *memory;  /* what they have read */
+    struct wsdbg_spin_code code; /* which they have executed */
     unsigned limits, tries;
     struct {
         const struct wsdbg_code_function *function;
@@ -105,6 +108,10 @@ struct wsdbg_look_spins {
  * `warp`: row of the machine, in this CTA. */
 struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp, const struct wsdbg_cta *cta,
                                     struct wsdbg_look_spins *spins, struct wsdbg_look_part *part);
+/* What the instruction of the part's site looks at, as the part's first lane comes to it next. */
+struct wsdbg_error *wsdbg_look_reach(struct wsdbg_machine *machine, uint32_t warp, const struct wsdbg_cta *cta,
+                                     struct wsdbg_look_spins *spins, const struct wsdbg_look_part *part,
+                                     struct wsdbg_spin_target *out, bool *known);
 void wsdbg_look_spins_destroy(struct wsdbg_look_spins *spins);
 
 struct wsdbg_look_seen {
@@ -207,9 +214,11 @@ struct wsdbg_error *wsdbg_look_copies(const struct wsdbg_look_source *source,
                                       const struct wsdbg_look_operands *operands, const struct wsdbg_snapshot *rows,
                                       struct wsdbg_look_seen *seen);
 
-/* wsdbg_loop_around, of a few loops kept: many warps stand in the same ones. */
+/* wsdbg_loop_around, of a few loops kept: many warps stand in the same ones.  And what lanes need that are followed to
+ * their waits. */
 enum { WSDBG_RECENT_LOOPS = 8 };
 struct wsdbg_look_loops {
+    struct wsdbg_look_spins spins;
     struct wsdbg_look_loop {
         uint32_t instruction;
         bool found;

@@ -6,8 +6,9 @@
 
 struct look_lane {
     struct wsdbg_machine *machine;
-    uint32_t warp, lane, cta; /* warp, cta: rows of the machine */
-    uint32_t rank;            /* of the CTA in its cluster */
+    uint32_t warp, lane, cta;        /* warp, cta: rows of the machine */
+    uint32_t rank;                   /* of the CTA in its cluster */
+    const struct wsdbg_cta *cta_row; /* of the snapshot */
     struct wsdbg_look_loops *loops;
     uint32_t general[WSDBG_EXCERPT_WORDS], uniform[WSDBG_EXCERPT_WORDS];
     uint32_t general_count, uniform_count;

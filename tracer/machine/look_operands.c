@@ -252,6 +252,7 @@ struct wsdbg_error *wsdbg_look_loop(struct wsdbg_look_loops *loops, const struct
 
 void wsdbg_look_forget_loops(struct wsdbg_look_loops *loops)
 {
+    wsdbg_look_spins_destroy(&loops->spins);
     for (size_t i = 0; i < WSDBG_RECENT_LOOPS; i++)
         free(loops->recent[i].loop.body);
 }
@@ -310,14 +311,39 @@ static bool followed_operands(struct look_lane *lane, const struct wsdbg_look_pa
     return known && !lane->error;
 }
 
+/* What the lane comes to look at: a build without optimisation keeps what its waits are made of in the stack frame, and
+ * waits in functions that are called. */
+static bool reached_target(struct look_lane *lane, const struct wsdbg_look_part *part, struct wsdbg_spin_target *out)
+{
+    bool known = false;
+    if (lane->error || !part->place.function->joined)
+        return false;
+    lane->error = wsdbg_look_reach(lane->machine, lane->warp, lane->cta_row, &lane->loops->spins, part, out, &known);
+    return known && !lane->error;
+}
+
+static bool reached_operands(struct look_lane *lane, const struct wsdbg_look_part *part, uint32_t *address,
+                             uint32_t *phase)
+{
+    struct wsdbg_spin_target target;
+    if (!reached_target(lane, part, &target) || !target.is_test)
+        return false;
+    *address = (uint32_t)target.address;
+    *phase = target.phase << 31;
+    return true;
+}
+
 /* The test's phase lies in bit 31 of its register. */
 static void read_mbarrier(struct look_lane *lane, const struct wsdbg_look_part *part,
                           struct wsdbg_part_operands *operands, struct wsdbg_part *row)
 {
-    uint32_t phase = 0;
-    const bool known =
-        (part->site.operands_hold && test_operands(lane, part, &operands->mbarrier, &phase)) ||
-        (!lane->error && !part->site.of_several && followed_operands(lane, part, &operands->mbarrier, &phase));
+    uint32_t phase = part->spin.phase << 31;
+    operands->mbarrier = (uint32_t)part->spin.address;
+    const bool known = part->spin.is_read ||
+                       (part->site.operands_hold && test_operands(lane, part, &operands->mbarrier, &phase)) ||
+                       (!lane->error && !part->site.of_several &&
+                        (followed_operands(lane, part, &operands->mbarrier, &phase) ||
+                         reached_operands(lane, part, &operands->mbarrier, &phase)));
     if (!known)
         return;
     row->parity = wsdbg_known_u32(phase >> 31);
@@ -337,9 +363,13 @@ static bool polled_address(struct look_lane *lane, const struct wsdbg_look_part 
     uint32_t offset = 0;
     const bool known = memory && (shared ? shared_address(lane, loop, at, memory, &offset)
                                          : global_address(lane, loop, at, memory, address));
-    if (shared)
+    struct wsdbg_spin_target target;
+    if (shared && known)
         *address = offset & WSDBG_OFFSET_MASK;
-    return known;
+    if (known || !reached_target(lane, part, &target) || target.is_test || target.is_shared != shared)
+        return known;
+    *address = target.address;
+    return true;
 }
 
 static void read_polled_value(struct look_lane *lane, bool shared, uint64_t address, struct wsdbg_part *row)
@@ -497,6 +527,7 @@ struct wsdbg_error *wsdbg_look_part_operands(const struct wsdbg_look_source *sou
                              .lane = part->lane,
                              .cta = seen->ctas[cta].machine,
                              .rank = tables->out->ctas[cta].cluster_rank,
+                             .cta_row = &tables->out->ctas[cta],
                              .loops = loops};
     const bool needs = part->place.function && wsdbg_look_needs_registers(part);
     if (!part->place.function)
