@@ -68,6 +68,14 @@ extern "C" __global__ void poll_word(const uint32_t *words, uint32_t index)
         __nanosleep(100);
 }
 
+/* The code has the variable's address as a number. */
+__device__ volatile uint32_t flag;
+extern "C" __global__ void poll_variable()
+{
+    while (value_of(&flag) < 7)
+        ;
+}
+
 extern "C" __global__ void poll_word_and_count(const uint32_t *words, uint32_t index, uint32_t *count)
 {
     while (value_of(&words[index]) < 7)

@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -32,6 +33,27 @@ static void place_functions(char *bytes)
         for (size_t s = 0; s < symbol_count; s++)
             if (symbols[s].st_shndx < count && sections[symbols[s].st_shndx].sh_flags & SHF_EXECINSTR)
                 symbols[s].st_value += sections[symbols[s].st_shndx].sh_addr;
+    }
+}
+
+static bool has_variables(const Elf64_Ehdr *header, const Elf64_Shdr *section)
+{
+    static const char name[] = ".nv.global";
+    const char *bytes = (const char *)header;
+    const Elf64_Shdr *names = (const Elf64_Shdr *)(bytes + header->e_shoff) + header->e_shstrndx;
+    return strncmp(bytes + names->sh_offset + section->sh_name, name, sizeof name - 1) == 0;
+}
+
+static void place_variables(char *bytes)
+{
+    Elf64_Shdr *sections = sections_of(bytes);
+    const unsigned count = ((const Elf64_Ehdr *)bytes)->e_shnum;
+    for (unsigned i = 0; i < count; i++) {
+        Elf64_Sym *symbols = (Elf64_Sym *)(bytes + sections[i].sh_offset);
+        const size_t symbol_count = sections[i].sh_type == SHT_SYMTAB ? sections[i].sh_size / sizeof *symbols : 0;
+        for (size_t s = 0; s < symbol_count; s++)
+            if (symbols[s].st_shndx < count && has_variables((const Elf64_Ehdr *)bytes, &sections[symbols[s].st_shndx]))
+                symbols[s].st_value += PLACED_VARIABLES_AT;
     }
 }
 
@@ -73,6 +95,7 @@ struct wsdbg_image placed_cubin_read(const char *path)
     const size_t byte_count = fread(bytes, 1, IMAGE_MOST, file);
     fclose(file);
     place_functions(bytes);
+    place_variables(bytes);
     place_calls(bytes);
     return (struct wsdbg_image){(const unsigned char *)bytes, byte_count};
 }

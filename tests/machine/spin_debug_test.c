@@ -29,6 +29,7 @@ enum {
 
 struct launch {
     uint32_t words[WORDS];
+    uint32_t variable;
     uint64_t barriers[BARRIERS]; /* in shared memory, where the program's begins */
     uint64_t parameters[3];
     uint32_t loads; /* of local memory */
@@ -68,7 +69,8 @@ static bool global_of(void *context, uint64_t address, bool is_generic, uint32_t
 {
     const struct launch *launch = context;
     (void)is_generic;
-    return word_of(launch->words, sizeof launch->words, address - MEMORY, value);
+    return word_of(launch->words, sizeof launch->words, address - MEMORY, value) ||
+           word_of(&launch->variable, sizeof launch->variable, address - PLACED_VARIABLES_AT, value);
 }
 
 static bool shared_of(void *context, uint32_t address, uint32_t *value)
@@ -167,6 +169,24 @@ static void a_poll_through_functions_is_one(void **state)
     assert_false(spins("poll_word", &launch, &spin));
 }
 
+static void the_address_of_a_variable_is_a_number(void **state)
+{
+    struct launch launch = {.variable = 3};
+    struct wsdbg_spin spin;
+    (void)state;
+    assert_true(spins("poll_variable", &launch, &spin));
+    assert_int_equal(spin.address, PLACED_VARIABLES_AT);
+}
+
+/* A word that nobody knows. */
+static void what_decides_must_be_known(void **state)
+{
+    struct launch launch = {.parameters = {MEMORY, WORDS}};
+    struct wsdbg_spin spin;
+    (void)state;
+    assert_false(spins("poll_word", &launch, &spin));
+}
+
 static void a_lane_that_others_see_does_not_spin(void **state)
 {
     struct launch launch = {.parameters = {MEMORY, 5, MEMORY + 32}};
@@ -242,6 +262,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_poll_through_functions_is_one),
+        cmocka_unit_test(the_address_of_a_variable_is_a_number),
+        cmocka_unit_test(what_decides_must_be_known),
         cmocka_unit_test(a_lane_that_others_see_does_not_spin),
         cmocka_unit_test(a_wait_through_functions_is_one_of_a_barrier_and_a_phase),
         cmocka_unit_test(a_wait_with_sleep_goes_on_for_ever),

@@ -14,11 +14,13 @@
 #include "machine/spin_access.h"
 
 /* Calls and returns make code of functions that are joined several times longer. */
-enum { STEPS_MOST = 4000, JOINED_STEPS_MOST = 1 << 14, ROUNDS_LEAST = 4, SIDE_STEPS_MOST = 1024, SIDES_DEEP_MOST = 2 };
+enum { STEPS_MOST = 4000, JOINED_STEPS_MOST = 1 << 14, ROUNDS_LEAST = 4, SIDE_STEPS_MOST = 1024, SIDES_DEEP_MOST = 3 };
+/* Of all ways together. */
+enum { STEPS_OF_ALL_MOST = 1 << 16 };
 
 static bool advance(struct spin_run *run, unsigned depth);
 
-/* ---- ways that the clock decides ---- */
+/* ---- branches of which it is not known how they go ---- */
 
 /* Both ways of a branch, up to where they meet. */
 struct sides {
@@ -52,12 +54,12 @@ static void take_looks(const struct spin_run *from, struct spin_run *to)
     to->look_count = from->look_count;
 }
 
-static bool meet(struct spin_run *run, struct spin_run *other)
+static bool meet(struct spin_run *run, struct spin_run *other, uint64_t why)
 {
     for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++) {
         const bool differs = run->state.known[reg] != other->state.known[reg] ||
                              (run->state.known[reg] && run->state.value[reg] != other->state.value[reg]);
-        run->depends[reg] |= other->depends[reg] | (differs ? SPIN_CLOCK : 0);
+        run->depends[reg] |= other->depends[reg] | (differs ? why : 0);
     }
     wsdbg_thread_meet(&run->state, &other->state);
     run->decides |= other->decides;
@@ -65,11 +67,12 @@ static bool meet(struct spin_run *run, struct spin_run *other)
     run->clock_is_taken |= other->clock_is_taken;
     run->home = other->home < run->home ? other->home : run->home;
     run->steps += other->steps;
-    return spin_memory_meet(&run->memory, &other->memory, run->world, SPIN_CLOCK);
+    return spin_memory_meet(&run->memory, &other->memory, run->world, why);
 }
 
 /* The looks of one side are the other one's as well, so that both name them alike. */
-static bool join_sides(struct spin_run *run, const struct spin_ways *ways, unsigned depth, struct sides *sides)
+static bool join_sides(struct spin_run *run, const struct spin_ways *ways, uint64_t why, unsigned depth,
+                       struct sides *sides)
 {
     uint32_t at, steps = 0;
     begin_side(run, &ways->ways[0], &sides->one);
@@ -87,36 +90,37 @@ static bool join_sides(struct spin_run *run, const struct spin_ways *ways, unsig
         if (!advance(&sides->one, depth))
             return false;
     sides->other.steps -= run->steps;
-    if (!meet(&sides->one, &sides->other))
+    if (!meet(&sides->one, &sides->other, why))
         return false;
     *run = sides->one;
     return true;
 }
 
-static bool pass_clock(struct spin_run *run, unsigned depth)
+static bool pass_branch(struct spin_run *run, uint64_t why, unsigned depth)
 {
     struct spin_ways ways;
     if (!spin_run_ways(run, &ways))
         return false;
     const struct wsdbg_spin_place *stays = spin_run_way_that_stays(run, &ways);
-    if (stays) {
+    if (stays && why == SPIN_CLOCK) {
         run->clock_is_taken = true;
         run->at = *stays;
         return true;
     }
-    struct sides *sides = depth < SIDES_DEEP_MOST ? malloc(sizeof *sides) : NULL;
+    struct sides *sides = !stays && depth < SIDES_DEEP_MOST ? malloc(sizeof *sides) : NULL;
     if (!sides)
         return false;
     sides->count = 0;
-    const bool met = join_sides(run, &ways, depth + 1, sides);
+    const bool met = join_sides(run, &ways, why, depth + 1, sides);
     free(sides);
     return met;
 }
 
 static bool advance(struct spin_run *run, unsigned depth)
 {
-    const enum spin_step step = spin_run_step(run);
-    return step == SPIN_STEP_GOES || (step == SPIN_STEP_BY_CLOCK && pass_clock(run, depth));
+    uint64_t why;
+    const enum spin_step step = spin_run_step(run, &why);
+    return step == SPIN_STEP_GOES || (step == SPIN_STEP_BRANCHES && pass_branch(run, why, depth));
 }
 
 /* ---- the circle ---- */
@@ -148,9 +152,9 @@ static bool is_as_noted(const struct spin_run *run, const struct note *note)
 static void begin_circle(struct spin_run *run)
 {
     for (size_t i = 0; i < WSDBG_REGISTER_COUNT; i++)
-        run->depends[i] &= SPIN_CLOCK;
+        run->depends[i] &= SPIN_NO_LOOK;
     for (uint32_t i = 0; i < run->memory.count; i++)
-        run->memory.words[i].depends &= SPIN_CLOCK;
+        run->memory.words[i].depends &= SPIN_NO_LOOK;
     run->look_count = 0;
     run->decides = run->leaves = 0;
     run->clock_is_taken = false;
@@ -175,14 +179,14 @@ static uint64_t ends_of(const struct spin_run *run)
     uint64_t pointers = 0;
     for (unsigned i = 0; i < run->look_count; i++)
         pointers |= run->decides >> i & 1 ? run->looks[i].places : 0;
-    const uint64_t ends = run->decides & ~pointers & ~SPIN_CLOCK;
-    return ends ? ends : run->decides & ~SPIN_CLOCK;
+    const uint64_t ends = run->decides & ~pointers & ~SPIN_NO_LOOK;
+    return ends ? ends : run->decides & ~SPIN_NO_LOOK;
 }
 
-/* The last of these.  If the lane tests a barrier, that must be all by which it leaves a loop. */
+/* The last of these.  If the lane tests a barrier, that must be all that decides its way. */
 static const struct spin_look *deciding_look(const struct spin_run *run)
 {
-    const uint64_t ends = ends_of(run), outs = ends & run->leaves;
+    const uint64_t ends = ends_of(run);
     const struct spin_look *last = NULL;
     bool tests = false;
     for (unsigned i = 0; i < run->look_count; i++) {
@@ -190,10 +194,7 @@ static const struct spin_look *deciding_look(const struct spin_run *run)
         if (ends >> i & 1 && (!last || run->looks[i].step > last->step))
             last = &run->looks[i];
     }
-    if (!tests)
-        return last;
-    const struct spin_look *only = outs ? &run->looks[__builtin_ctzll(outs)] : NULL;
-    return only && only->is_test && !(outs & (outs - 1)) ? only : NULL;
+    return tests && ends & (ends - 1) ? NULL : last;
 }
 
 static bool tell(const struct spin_run *run, bool may_time_out, struct wsdbg_spin *out)
@@ -240,7 +241,8 @@ static bool find_circle(struct spin_run *run, struct note *note, struct wsdbg_sp
 
 /* A lane at a place of machine code; NULL: there is none, or no memory. */
 static struct spin_run *begin_run(struct wsdbg_spin_code *code, struct wsdbg_spin_place from,
-                                  const struct wsdbg_thread_state *state, const struct wsdbg_thread_world *world)
+                                  const struct wsdbg_thread_state *state, const struct wsdbg_thread_world *world,
+                                  uint32_t *steps_left)
 {
     const struct wsdbg_graph *graph = wsdbg_spin_graph(code, from.copy);
     if (!graph || from.number >= wsdbg_graph_instruction_count(graph) ||
@@ -254,13 +256,15 @@ static struct spin_run *begin_run(struct wsdbg_spin_code *code, struct wsdbg_spi
     run->state = *state;
     run->at = from;
     run->home = WSDBG_GRAPH_NONE;
+    run->steps_left = steps_left;
     return run;
 }
 
 bool wsdbg_spin_find(struct wsdbg_spin_code *code, struct wsdbg_spin_place from, const struct wsdbg_thread_state *state,
                      const struct wsdbg_thread_world *world, struct wsdbg_spin *out)
 {
-    struct spin_run *run = begin_run(code, from, state, world);
+    uint32_t steps_left = STEPS_OF_ALL_MOST;
+    struct spin_run *run = begin_run(code, from, state, world, &steps_left);
     struct note *note = calloc(1, sizeof *note);
     const bool found = run && note && find_circle(run, note, out);
     free(run);
@@ -285,7 +289,8 @@ bool wsdbg_spin_reach(struct wsdbg_spin_code *code, struct wsdbg_spin_place from
                       const struct wsdbg_thread_state *state, const struct wsdbg_thread_world *world,
                       uint32_t instruction, struct wsdbg_spin_target *out)
 {
-    struct spin_run *run = begin_run(code, from, state, world);
+    uint32_t steps_left = STEPS_OF_ALL_MOST;
+    struct spin_run *run = begin_run(code, from, state, world, &steps_left);
     bool found = false;
     while (run && !found && run->steps < JOINED_STEPS_MOST) {
         /* What the graph leaves out is where the next instruction is, which alone may look. */

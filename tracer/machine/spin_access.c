@@ -249,8 +249,10 @@ static struct spin_look *row_of(struct spin_run *run, const struct spin_look *lo
     if (run->look_count == SPIN_LOOKS_MOST || look->instruction == WSDBG_GRAPH_NONE)
         return NULL;
     *row = *look;
+    if (!read_words(run, row))
+        return NULL;
     run->look_count++;
-    return read_words(run, row) ? row : NULL;
+    return row;
 }
 
 /* Notes it; what the instruction brings depends on it from now on. */
@@ -309,11 +311,25 @@ static void fill(struct spin_run *run, const struct wsdbg_instruction *load, con
                          word < row->word_count ? row->words[word] : 0);
 }
 
+/* Memory that nobody knows.  It may decide nothing that matters. */
+static bool load_unknown(struct spin_run *run, const struct wsdbg_instruction *load)
+{
+    const uint64_t depends = spin_sources_depend(run, load) | SPIN_UNSURE;
+    for (unsigned i = 0; i < load->destination_count; i++)
+        for (unsigned part = 0; part < (load->destinations[i].registers ? load->destinations[i].registers : 1u); part++)
+            set_register(run, &load->destinations[i], part, false, 0);
+    set_depends(run, load, depends, false);
+    return true;
+}
+
 /* A phase is over if the barrier's own bit is another one.  False: what is looked at is not known. */
 static bool look(struct spin_run *run, const struct wsdbg_instruction *instruction)
 {
     struct spin_look look;
-    const struct spin_look *row = spin_look_of(run, instruction, &look) ? look_at(run, instruction, &look) : NULL;
+    const bool is_look = spin_look_of(run, instruction, &look);
+    const struct spin_look *row = is_look ? look_at(run, instruction, &look) : NULL;
+    if (is_look && !row && !look.is_test)
+        return load_unknown(run, instruction);
     for (unsigned i = 0; row && row->is_test && i < instruction->destination_count; i++)
         set_register(run, &instruction->destinations[i], 0, i == 0, row->words[1] >> 31 != row->phase);
     if (row && !row->is_test)

@@ -101,7 +101,7 @@ static enum spin_step give_back(struct spin_run *run, const struct wsdbg_instruc
 }
 
 static enum spin_step branch(struct spin_run *run, const struct wsdbg_block *block,
-                             const struct wsdbg_instruction *last)
+                             const struct wsdbg_instruction *last, uint64_t *why)
 {
     const enum wsdbg_truth taken = is_taken(run, last);
     const bool is_branch = last->operation == WSDBG_OP_BRA;
@@ -116,10 +116,11 @@ static enum spin_step branch(struct spin_run *run, const struct wsdbg_block *blo
         return go(run, &ways.ways[0]);
     if (taken == WSDBG_TRUTH_YES)
         return go(run, &ways.ways[1]);
-    return depends & SPIN_CLOCK ? SPIN_STEP_BY_CLOCK : SPIN_STEP_STOPS;
+    *why = (depends & SPIN_NO_LOOK) == SPIN_CLOCK ? SPIN_CLOCK : SPIN_UNSURE;
+    return SPIN_STEP_BRANCHES;
 }
 
-enum spin_step spin_run_step(struct spin_run *run)
+enum spin_step spin_run_step(struct spin_run *run, uint64_t *why)
 {
     const struct wsdbg_graph *graph = wsdbg_spin_graph(run->code, run->at.copy);
     const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(graph, run->at.number);
@@ -127,6 +128,8 @@ enum spin_step spin_run_step(struct spin_run *run)
     const uint32_t place = wsdbg_spin_in_graph(run->code, run->at);
     run->home = place < run->home ? place : run->home;
     run->steps++;
+    if (!*run->steps_left || !--*run->steps_left)
+        return SPIN_STEP_STOPS;
     if (wsdbg_operation_class(instruction->operation) == WSDBG_CLASS_CALL)
         return call(run, instruction);
     if (wsdbg_operation_class(instruction->operation) == WSDBG_CLASS_RETURN)
@@ -134,7 +137,7 @@ enum spin_step spin_run_step(struct spin_run *run)
     if (!spin_execute(run, instruction))
         return SPIN_STEP_STOPS;
     if (run->at.number == block->first + block->count - 1)
-        return branch(run, block, instruction);
+        return branch(run, block, instruction, why);
     run->at.number++;
     return SPIN_STEP_GOES;
 }

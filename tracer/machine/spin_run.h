@@ -12,8 +12,10 @@
 #include "machine/spin_memory.h"
 
 enum { SPIN_LOOKS_MOST = 48, SPIN_LOOK_WORDS = 4 };
-/* What a register depends on: bit i = look i. */
+/* What a register depends on: bit i = look i; the clock; and what is not known, as far as the lane went on with it. */
 #define SPIN_CLOCK (UINT64_C(1) << 63)
+#define SPIN_UNSURE (UINT64_C(1) << 62)
+#define SPIN_NO_LOOK (SPIN_CLOCK | SPIN_UNSURE)
 
 struct spin_look {
     uint32_t instruction; /* of the kernel's graph */
@@ -38,14 +40,16 @@ struct spin_run {
     bool clock_is_taken; /* the clock may lead out of the circle */
     struct wsdbg_spin_place at;
     uint32_t steps, home; /* home: the first instruction so far, by its place in the kernel's graph */
+    uint32_t *steps_left; /* of all ways together */
 };
 
 enum spin_step {
     SPIN_STEP_STOPS,   /* the lane's way is not known, or it does more than look */
     SPIN_STEP_GOES,    /* the lane is at the next instruction */
-    SPIN_STEP_BY_CLOCK /* at a branch that the clock decides: run->at is still there */
+    SPIN_STEP_BRANCHES /* it is not known how its branch goes: run->at is still there */
 };
-enum spin_step spin_run_step(struct spin_run *run);
+/* *why: of a branch, SPIN_CLOCK if the clock alone decides it, else SPIN_UNSURE. */
+enum spin_step spin_run_step(struct spin_run *run, uint64_t *why);
 
 /* The ways that the branch at run->at may take. */
 struct spin_ways {
