@@ -14,7 +14,7 @@
 #include "machine/spin_access.h"
 
 /* Calls and returns make code of functions that are joined several times longer. */
-enum { STEPS_MOST = 4000, JOINED_STEPS_MOST = 1 << 14, ROUNDS_LEAST = 4, SIDE_STEPS_MOST = 1024, SIDES_DEEP_MOST = 3 };
+enum { STEPS_MOST = 4000, JOINED_STEPS_MOST = 1 << 15, ROUNDS_LEAST = 4, SIDE_STEPS_MOST = 1024, SIDES_DEEP_MOST = 3 };
 /* Of all ways together. */
 enum { STEPS_OF_ALL_MOST = 1 << 16 };
 
@@ -46,6 +46,7 @@ static void begin_side(const struct spin_run *run, const struct wsdbg_spin_place
 {
     *side = *run;
     side->at = *to;
+    side->traps = false;
 }
 
 static void take_looks(const struct spin_run *from, struct spin_run *to)
@@ -70,24 +71,36 @@ static bool meet(struct spin_run *run, struct spin_run *other, uint64_t why)
     return spin_memory_meet(&run->memory, &other->memory, run->world, why);
 }
 
-/* The looks of one side are the other one's as well, so that both name them alike. */
+/* Follows the other side to where it meets the one; WSDBG_GRAPH_NONE: nowhere. */
+static uint32_t find_meeting(struct sides *sides, unsigned depth)
+{
+    uint32_t at, steps = 0;
+    while ((at = find_in_trail(sides, &sides->other.at)) == WSDBG_GRAPH_NONE)
+        if (steps++ == SIDE_STEPS_MOST || !advance(&sides->other, depth))
+            return WSDBG_GRAPH_NONE;
+    return at;
+}
+
+/* A side on which the kernel ends with an error is none: a kernel that hangs has not gone there.  The looks of one side
+ * are the other one's as well, so that both name them alike. */
 static bool join_sides(struct spin_run *run, const struct spin_ways *ways, uint64_t why, unsigned depth,
                        struct sides *sides)
 {
-    uint32_t at, steps = 0;
     begin_side(run, &ways->ways[0], &sides->one);
     sides->trail[sides->count++] = sides->one.at;
     while (sides->count < SIDE_STEPS_MOST && !is_place(&sides->one.at, &run->at) && advance(&sides->one, depth))
         sides->trail[sides->count++] = sides->one.at;
     begin_side(run, &ways->ways[1], &sides->other);
     take_looks(&sides->one, &sides->other);
-    while ((at = find_in_trail(sides, &sides->other.at)) == WSDBG_GRAPH_NONE)
-        if (steps++ == SIDE_STEPS_MOST || !advance(&sides->other, depth))
-            return false;
+    const uint32_t at = sides->one.traps ? 0 : find_meeting(sides, depth);
+    if (sides->one.traps || sides->other.traps) {
+        run->at = ways->ways[sides->one.traps];
+        return !sides->one.traps || !sides->other.traps;
+    }
     begin_side(run, &ways->ways[0], &sides->one);
     take_looks(&sides->other, &sides->one);
     for (uint32_t i = 0; i < at; i++)
-        if (!advance(&sides->one, depth))
+        if (at == WSDBG_GRAPH_NONE || !advance(&sides->one, depth))
             return false;
     sides->other.steps -= run->steps;
     if (!meet(&sides->one, &sides->other, why))
@@ -173,17 +186,20 @@ static bool goes_round(const struct spin_run *run)
     return any;
 }
 
-/* Looks that decide the way and are no pointers to others; in a circle of pointers any. */
+/* Looks that decide the way and are no pointers to others; in a circle of pointers any.  Plain loads only where there
+ * is nothing else. */
 static uint64_t ends_of(const struct spin_run *run)
 {
-    uint64_t pointers = 0;
-    for (unsigned i = 0; i < run->look_count; i++)
+    uint64_t pointers = 0, plain = 0;
+    for (unsigned i = 0; i < run->look_count; i++) {
         pointers |= run->decides >> i & 1 ? run->looks[i].places : 0;
-    const uint64_t ends = run->decides & ~pointers & ~SPIN_NO_LOOK;
-    return ends ? ends : run->decides & ~SPIN_NO_LOOK;
+        plain |= (uint64_t)run->looks[i].is_plain << i;
+    }
+    const uint64_t all = run->decides & ~SPIN_NO_LOOK, ends = all & ~pointers ? all & ~pointers : all;
+    return ends & ~plain ? ends & ~plain : ends;
 }
 
-/* The last of these.  If the lane tests a barrier, that must be all that decides its way. */
+/* The last of these.  If the lane tests a barrier, that must be all. */
 static const struct spin_look *deciding_look(const struct spin_run *run)
 {
     const uint64_t ends = ends_of(run);

@@ -143,15 +143,20 @@ static enum memory place_of(const struct spin_run *run, const struct wsdbg_instr
 
 /* ---- local memory ---- */
 
-static void set_register(struct spin_run *run, const struct wsdbg_operand *to, unsigned part, bool known,
-                         uint32_t value)
+/* Of the value the bits in `bits` are known. */
+static void set_bits(struct spin_run *run, const struct wsdbg_operand *to, unsigned part, uint32_t value, uint32_t bits)
 {
     const unsigned reg = wsdbg_register_of(to, part);
     if (reg >= WSDBG_REGISTER_COUNT)
         return;
     wsdbg_thread_forget(&run->state, reg);
-    run->state.known[reg] = known;
-    run->state.value[reg] = known ? value : 0;
+    wsdbg_thread_set_bits(&run->state, reg, value, bits);
+}
+
+static void set_register(struct spin_run *run, const struct wsdbg_operand *to, unsigned part, bool known,
+                         uint32_t value)
+{
+    set_bits(run, to, part, value, known ? UINT32_MAX : 0);
 }
 
 /* One or two bytes of a word, as their register gets them: .U8, .S8, .U16, .S16. */
@@ -183,36 +188,52 @@ static bool load_local(struct spin_run *run, const struct wsdbg_instruction *loa
         if (!word)
             return false;
         const uint32_t mask = mask_of(load, address);
-        const bool is_part = load->width_bytes < WORD_BYTES;
         depends |= word->depends;
-        set_register(run, to, part, (word->bits & mask) == mask,
-                     is_part ? part_of_word(load, word->value, address % WORD_BYTES) : word->value);
+        if (load->width_bytes < WORD_BYTES)
+            set_register(run, to, part, (word->bits & mask) == mask,
+                         part_of_word(load, word->value, address % WORD_BYTES));
+        else
+            set_bits(run, to, part, word->value, word->bits);
     }
     set_depends(run, load, depends, false);
     return true;
 }
 
-static bool store_local(struct spin_run *run, const struct wsdbg_instruction *store, uint32_t address, bool is_certain)
+/* What is stored.  Returns the bits that are known. */
+static uint32_t stored(const struct spin_run *run, const struct wsdbg_instruction *store, unsigned part,
+                       uint32_t *value)
 {
     const struct wsdbg_operand *data = NULL;
-    const unsigned words = store->width_bytes < WORD_BYTES ? 1 : store->width_bytes / WORD_BYTES;
     for (unsigned i = 1; i < store->source_count && !data; i++)
         if (store->sources[i - 1].kind == WSDBG_OPERAND_MEMORY)
             data = &store->sources[i];
-    for (unsigned part = 0; data && part < words; part++) {
+    const unsigned reg =
+        data && data->kind == WSDBG_OPERAND_REGISTER ? wsdbg_register_of(data, part) : WSDBG_REGISTER_NONE;
+    *value = reg < WSDBG_REGISTER_COUNT ? run->state.value[reg] : 0;
+    if (reg < WSDBG_REGISTER_COUNT)
+        return wsdbg_thread_known_bits(&run->state, reg);
+    return data && wsdbg_thread_operand(&run->state, run->world, data, part, value) ? UINT32_MAX : 0;
+}
+
+/* A store that may not execute leaves nothing known. */
+static bool store_local(struct spin_run *run, const struct wsdbg_instruction *store, uint32_t address, bool is_certain)
+{
+    enum { BYTE_BITS = 8 };
+    const unsigned words = store->width_bytes < WORD_BYTES ? 1 : store->width_bytes / WORD_BYTES;
+    const unsigned shift = store->width_bytes < WORD_BYTES ? BYTE_BITS * (address % WORD_BYTES) : 0;
+    for (unsigned part = 0; part < words; part++) {
         struct spin_word *word =
             spin_memory_word(&run->memory, run->world, (address & ~(WORD_BYTES - 1u)) + part * WORD_BYTES);
-        uint32_t value = 0;
+        uint32_t value;
         if (!word)
             return false;
         const uint32_t mask = mask_of(store, address);
-        const bool known = wsdbg_thread_operand(&run->state, run->world, data, part, &value) && is_certain;
-        value = store->width_bytes < WORD_BYTES ? value << 8 * (address % WORD_BYTES) & mask : value;
+        const uint32_t bits = is_certain ? stored(run, store, part, &value) << shift & mask : 0;
         word->depends = spin_sources_depend(run, store) | (is_certain && mask == UINT32_MAX ? 0 : word->depends);
-        word->bits = (word->bits & ~mask) | (known ? mask : 0);
-        word->value = ((word->value & ~mask) | (known ? value : 0)) & word->bits;
+        word->bits = (word->bits & ~mask) | bits;
+        word->value = ((word->value & ~mask) | (bits ? value << shift & bits : 0)) & word->bits;
     }
-    return data != NULL;
+    return true;
 }
 
 static bool is_aligned(const struct wsdbg_instruction *access, uint64_t address)
@@ -288,6 +309,14 @@ static bool look_of_test(const struct spin_run *run, const struct wsdbg_instruct
     return true;
 }
 
+/* Neither volatile nor of any order among threads. */
+static bool is_plain_load(const struct wsdbg_instruction *load)
+{
+    enum { ORDER_SHIFT = 13, ORDERS = 15, CONSTANT_ORDERS_END = 5 };
+    return (load->operation == WSDBG_OP_LD || load->operation == WSDBG_OP_LDG) &&
+           (load->words[1] >> ORDER_SHIFT & ORDERS) < CONSTANT_ORDERS_END;
+}
+
 bool spin_look_of(const struct spin_run *run, const struct wsdbg_instruction *instruction, struct spin_look *out)
 {
     *out = (struct spin_look){.instruction = wsdbg_spin_in_graph(run->code, run->at)};
@@ -295,6 +324,7 @@ bool spin_look_of(const struct spin_run *run, const struct wsdbg_instruction *in
         return look_of_test(run, instruction, out);
     const enum memory memory = place_of(run, instruction, &out->address);
     out->is_shared = memory == MEMORY_SHARED;
+    out->is_plain = is_plain_load(instruction);
     out->word_count = instruction->width_bytes / WORD_BYTES;
     return wsdbg_operation_class(instruction->operation) == WSDBG_CLASS_LOAD &&
            (memory == MEMORY_SHARED || memory == MEMORY_GLOBAL) && out->word_count &&

@@ -1,7 +1,10 @@
 /* spin_run.c - see spin_run.h.  Reads: code.  Writes: where the lane is, and what it finds in its registers. */
 #include "machine/spin_run.h"
 
+#include <string.h>
+
 #include "machine/spin_access.h"
+#include "sass/flow.h"
 
 /* ---- where a way leads ---- */
 
@@ -82,13 +85,22 @@ static enum spin_step go(struct spin_run *run, const struct wsdbg_spin_place *to
 
 /* ---- what ends a block ---- */
 
+/* What an assertion that does not hold calls. */
+static bool is_assertion(const struct spin_run *run, struct wsdbg_spin_place place)
+{
+    return strcmp(run->code->joined->copies[place.copy].function->name, "__assert_fail") == 0;
+}
+
 static enum spin_step call(struct spin_run *run, const struct wsdbg_instruction *instruction)
 {
     struct wsdbg_spin_place to;
     const enum wsdbg_truth executes = wsdbg_thread_executes(&run->state, instruction);
     if (executes == WSDBG_TRUTH_NO)
         return go(run, &(struct wsdbg_spin_place){run->at.copy, run->at.number + 1});
-    return executes == WSDBG_TRUTH_YES && wsdbg_spin_called(run->code, run->at, &to) ? go(run, &to) : SPIN_STEP_STOPS;
+    if (executes != WSDBG_TRUTH_YES || !wsdbg_spin_called(run->code, run->at, &to))
+        return SPIN_STEP_STOPS;
+    run->traps = is_assertion(run, to);
+    return run->traps ? SPIN_STEP_STOPS : go(run, &to);
 }
 
 static enum spin_step give_back(struct spin_run *run, const struct wsdbg_instruction *instruction)
@@ -134,7 +146,8 @@ enum spin_step spin_run_step(struct spin_run *run, uint64_t *why)
         return call(run, instruction);
     if (wsdbg_operation_class(instruction->operation) == WSDBG_CLASS_RETURN)
         return give_back(run, instruction);
-    if (!spin_execute(run, instruction))
+    run->traps = wsdbg_flow_is_trap(instruction) && wsdbg_thread_executes(&run->state, instruction) == WSDBG_TRUTH_YES;
+    if (run->traps || !spin_execute(run, instruction))
         return SPIN_STEP_STOPS;
     if (run->at.number == block->first + block->count - 1)
         return branch(run, block, instruction, why);

@@ -20,6 +20,7 @@ enum { SPIN_LOOKS_MOST = 48, SPIN_LOOK_WORDS = 4 };
 struct spin_look {
     uint32_t instruction; /* of the kernel's graph */
     bool is_shared, is_test;
+    bool is_plain;  /* a load that a compiler may make once for all rounds: no program polls with it */
     uint32_t phase; /* is_test: which one is waited for */
     uint64_t address;
     uint32_t words[SPIN_LOOK_WORDS], word_count;
@@ -41,6 +42,7 @@ struct spin_run {
     struct wsdbg_spin_place at;
     uint32_t steps, home; /* home: the first instruction so far, by its place in the kernel's graph */
     uint32_t *steps_left; /* of all ways together */
+    bool traps;           /* it has stopped because the kernel ends there with an error */
 };
 
 enum spin_step {
