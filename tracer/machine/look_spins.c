@@ -123,8 +123,9 @@ static void begin_code(struct wsdbg_look_spins *spins, const struct wsdbg_code_f
 {
     if (spins->code.graph == function->graph)
         return;
+    const uint32_t steps = spins->code.steps;
     wsdbg_spin_code_deinit(&spins->code);
-    spins->code = (struct wsdbg_spin_code){.graph = function->graph, .joined = function->joined};
+    spins->code = (struct wsdbg_spin_code){.graph = function->graph, .joined = function->joined, .steps = steps};
 }
 
 /* What a lane is followed with. */

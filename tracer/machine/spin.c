@@ -15,8 +15,8 @@
 
 /* Calls and returns make code of functions that are joined several times longer. */
 enum { STEPS_MOST = 4000, JOINED_STEPS_MOST = 1 << 15, ROUNDS_LEAST = 4, SIDE_STEPS_MOST = 1024, SIDES_DEEP_MOST = 3 };
-/* Of all ways together. */
-enum { STEPS_OF_ALL_MOST = 1 << 16 };
+/* Of all ways of a lane, and of all lanes of a look: some 0.1 s. */
+enum { STEPS_OF_ALL_MOST = 1 << 16, STEPS_OF_LOOK_MOST = 1 << 18 };
 
 static bool advance(struct spin_run *run, unsigned depth);
 
@@ -276,14 +276,26 @@ static struct spin_run *begin_run(struct wsdbg_spin_code *code, struct wsdbg_spi
     return run;
 }
 
+static uint32_t steps_of(const struct wsdbg_spin_code *code)
+{
+    const uint32_t left = code->steps < STEPS_OF_LOOK_MOST ? STEPS_OF_LOOK_MOST - code->steps : 0;
+    return left < STEPS_OF_ALL_MOST ? left : STEPS_OF_ALL_MOST;
+}
+
+static void end_run(struct wsdbg_spin_code *code, struct spin_run *run, uint32_t steps_left)
+{
+    code->steps += steps_of(code) - steps_left;
+    free(run);
+}
+
 bool wsdbg_spin_find(struct wsdbg_spin_code *code, struct wsdbg_spin_place from, const struct wsdbg_thread_state *state,
                      const struct wsdbg_thread_world *world, struct wsdbg_spin *out)
 {
-    uint32_t steps_left = STEPS_OF_ALL_MOST;
+    uint32_t steps_left = steps_of(code);
     struct spin_run *run = begin_run(code, from, state, world, &steps_left);
     struct note *note = calloc(1, sizeof *note);
     const bool found = run && note && find_circle(run, note, out);
-    free(run);
+    end_run(code, run, steps_left);
     free(note);
     return found;
 }
@@ -305,7 +317,7 @@ bool wsdbg_spin_reach(struct wsdbg_spin_code *code, struct wsdbg_spin_place from
                       const struct wsdbg_thread_state *state, const struct wsdbg_thread_world *world,
                       uint32_t instruction, struct wsdbg_spin_target *out)
 {
-    uint32_t steps_left = STEPS_OF_ALL_MOST;
+    uint32_t steps_left = steps_of(code);
     struct spin_run *run = begin_run(code, from, state, world, &steps_left);
     bool found = false;
     while (run && !found && run->steps < JOINED_STEPS_MOST) {
@@ -314,6 +326,6 @@ bool wsdbg_spin_reach(struct wsdbg_spin_code *code, struct wsdbg_spin_place from
         if (!found && !advance(run, 0))
             break;
     }
-    free(run);
+    end_run(code, run, steps_left);
     return found;
 }

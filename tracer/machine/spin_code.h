@@ -23,6 +23,7 @@ struct wsdbg_spin_code {
         struct wsdbg_graph *graph;
     } * functions;
     size_t function_count, function_capacity;
+    uint32_t steps; /* that lanes have made so far: the GPU stands still meanwhile */
 };
 
 /* Frees what it holds; the graph and the joined code are the caller's. */
