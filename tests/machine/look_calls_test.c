@@ -23,6 +23,7 @@ enum { COPIES_MOST = 8, STACK_AT = 0xfff000, WORDS_MOST = 8, STACK_POINTER = 1 }
 struct standing {
     struct wsdbg_machine machine;
     const struct standing *second; /* of the machine's second warp; NULL = there is none */
+    const struct standing *idle;   /* of lanes that are not active; NULL = the same as of the first one */
     uint32_t registers[32], known_registers;
     struct {
         uint32_t address, value;
@@ -30,17 +31,17 @@ struct standing {
     uint32_t word_count;
 };
 
-static const struct standing *of_warp(const struct wsdbg_machine *machine, uint32_t warp)
+static const struct standing *of_lane(const struct wsdbg_machine *machine, uint32_t warp, uint32_t lane)
 {
     const struct standing *first = (const struct standing *)machine;
-    return warp ? first->second : first;
+    const bool is_idle = first->idle && !(machine->warps[warp].active_lanes >> lane & 1);
+    return warp ? first->second : is_idle ? first->idle : first;
 }
 
 static struct wsdbg_error *registers_of(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
                                         uint32_t count, uint32_t *out, uint32_t *known_count)
 {
-    const struct standing *standing = of_warp(machine, warp);
-    (void)lane;
+    const struct standing *standing = of_lane(machine, warp, lane);
     *known_count = 0;
     for (uint32_t i = first; i < first + count && i < standing->known_registers; i++)
         out[(*known_count)++] = standing->registers[i];
@@ -50,8 +51,7 @@ static struct wsdbg_error *registers_of(struct wsdbg_machine *machine, uint32_t 
 static struct wsdbg_error *local_of(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t address,
                                     void *out, uint32_t byte_count, bool *known)
 {
-    const struct standing *standing = of_warp(machine, warp);
-    (void)lane;
+    const struct standing *standing = of_lane(machine, warp, lane);
     *known = false;
     for (uint32_t i = 0; i < standing->word_count && byte_count == sizeof(uint32_t); i++)
         if (standing->words[i].address == address) {
@@ -222,7 +222,7 @@ static struct wsdbg_look_part stand(struct scene *scene, uint64_t pc, const uint
         pointer = put_return(scene, &place, pointer, calls[i]);
         place = place_at(scene, calls[i]);
     }
-    assert_null(wsdbg_look_called_copy(&source, scene->kernel, 0, 0, &part));
+    assert_null(wsdbg_look_called_copy(&source, scene->kernel, 0, 0, UINT32_MAX, &part));
     assert_ptr_equal(part.place.function, scene->kernel->function);
     return part;
 }
@@ -352,6 +352,61 @@ static void warps_of_two_ctas_were_called_from_two_places(void **state)
     (void)state;
 }
 
+/* A loop may begin in the kernel and call a function: wherever a lane stands in it, that is one place. */
+static void a_loop_that_calls_is_one_place(void **state)
+{
+    struct scene scene;
+    struct wsdbg_look *looks[2];
+    start(&scene);
+    const struct wsdbg_code_place own = place_at(&scene, behind_call(&scene, "caller", "is_set", 0));
+    const uint64_t pcs[] = {wsdbg_code_address(&own), function_named(&scene, "is_set")->address};
+    const uint64_t call = pcs[0];
+    for (unsigned i = 0; i < 2; i++) {
+        stand(&scene, pcs[1], &call, 1);
+        for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
+            scene.warp.lanes[lane] = (struct wsdbg_machine_lane){.pc = pcs[i], .thread = {lane, 0, 0}};
+        assert_null(wsdbg_look_take(&scene.standing.machine, scene.code, &looks[i]));
+    }
+    assert_int_equal(looks[0]->warps[0].stands, looks[1]->warps[0].stands);
+    for (unsigned i = 0; i < 2; i++)
+        wsdbg_look_destroy(looks[i]);
+    finish(&scene);
+    (void)state;
+}
+
+/* Lanes that do not execute now may have been called from elsewhere. */
+static void lanes_of_two_copies_are_not_one_wait(void **state)
+{
+    struct scene scene, other;
+    struct wsdbg_snapshot snapshot;
+    struct wsdbg_look *look;
+    start(&scene);
+    start(&other);
+    const uint64_t pc = function_named(&scene, "is_over")->address;
+    const uint64_t calls[][2] = {
+        {behind_call(&scene, "4wait", "is_over", 0), behind_call(&scene, "caller", "4wait", 0)},
+        {behind_call(&scene, "4wait", "is_over", 0), behind_call(&scene, "caller", "4wait", 1)}};
+    stand(&other, pc, calls[1], 2);
+    for (unsigned apart = 0; apart < 2; apart++) {
+        snapshot = (struct wsdbg_snapshot){0};
+        scene.warp.active_lanes = UINT32_MAX;
+        stand(&scene, pc, calls[0], 2);
+        for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
+            scene.warp.lanes[lane] = (struct wsdbg_machine_lane){.pc = pc, .thread = {lane, 0, 0}};
+        scene.warp.active_lanes = 1;
+        scene.standing.idle = apart ? &other.standing : NULL;
+        assert_null(wsdbg_look_take(&scene.standing.machine, scene.code, &look));
+        assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+        assert_int_equal(snapshot.part_count, 1);
+        assert_int_equal(snapshot.parts[0].state == WSDBG_WARP_UNKNOWN && !snapshot.parts[0].parity.known, apart);
+        wsdbg_snapshot_deinit(&snapshot);
+        wsdbg_look_destroy(look);
+    }
+    finish(&scene);
+    finish(&other);
+    (void)state;
+}
+
 /* Wherever in a copy a lane stands. */
 static void each_copy_is_a_wait(void **state)
 {
@@ -435,6 +490,8 @@ int main(void)
         cmocka_unit_test(a_lane_behind_all_that_is_kept_of_a_copy_is_in_it),
         cmocka_unit_test(without_frames_there_are_several_copies),
         cmocka_unit_test(warps_of_two_ctas_were_called_from_two_places),
+        cmocka_unit_test(a_loop_that_calls_is_one_place),
+        cmocka_unit_test(lanes_of_two_copies_are_not_one_wait),
         cmocka_unit_test(each_copy_is_a_wait),
         cmocka_unit_test(what_a_lane_will_test_is_calculated),
     };

@@ -80,7 +80,8 @@ struct wsdbg_look_part {
     uint32_t copy;               /* of the joined graph in which the part is taken to be */
     uint32_t copies;   /* of the function that it stands in, which it may be in; 0 and 1: the place is the only one */
     uint32_t calls;    /* so many calls that led there are known: the copies differ only in those before */
-    bool was_asked;    /* the lane's stack frames were: they may be others in other lanes */
+    bool was_asked;    /* the lane's stack frames were: they may be others in other lanes, */
+    bool are_apart;    /* ... and are: some of its lanes stand in other copies than the first one */
     bool may_time_out; /* it polls, and the clock may end that for these lanes */
     /* What executing its code told, where the code's shape did not: see spin.h. */
     struct {
@@ -139,10 +140,10 @@ uint32_t wsdbg_look_target(const struct wsdbg_snapshot *rows, uint32_t cta, uint
 /* If the part stands in a function that its kernel calls: the place becomes one of the kernel's graph, the first of
  * part->copies ones. */
 struct wsdbg_error *wsdbg_look_first_copy(const struct wsdbg_code_kernel *kernel, struct wsdbg_look_part *part);
-/* The same, with the calls that the lane's stack frames tell; grid, warp: rows of the machine. */
+/* The same, with the calls that the stack frames of these lanes tell; grid, warp: rows of the machine. */
 struct wsdbg_error *wsdbg_look_called_copy(const struct wsdbg_look_source *source,
                                            const struct wsdbg_code_kernel *kernel, uint32_t grid, uint32_t warp,
-                                           struct wsdbg_look_part *part);
+                                           uint32_t lanes, struct wsdbg_look_part *part);
 /* Whether it takes registers to know what a part waits for. */
 bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part);
 /* CLOCK_MONOTONIC, for the limits on time. */

@@ -295,7 +295,8 @@ static struct wsdbg_error *find_copy(struct listing *listing, uint32_t grid, siz
         return error;
     *row = before;
     row->was_asked = true;
-    return wsdbg_look_called_copy(listing->source, beside->kernel, beside->machine, warp, row);
+    return wsdbg_look_called_copy(listing->source, beside->kernel, beside->machine, warp,
+                                  listing->out->parts[part].lanes, row);
 }
 
 /* That of an earlier part where it has the same counter. */
@@ -328,7 +329,12 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
     error = find_copy(listing, grid, part);
     if (error)
         return error;
-    return wsdbg_wait_site_find(row->place.function->graph, row->place.instruction, &row->site);
+    error = wsdbg_wait_site_find(row->place.function->graph, row->place.instruction, &row->site);
+    if (row->are_apart) { /* each of its lanes may wait for something else */
+        row->site.state = WSDBG_WARP_UNKNOWN;
+        row->site.barrier_before = WSDBG_NO_INSTRUCTION;
+    }
+    return error;
 }
 
 /* The code at a part's counter, and what waits there. */
