@@ -73,11 +73,10 @@ struct wsdbg_error *wsdbg_look_first_copy(const struct wsdbg_code_kernel *kernel
     return NULL;
 }
 
+/* As far as the calls of both are known. */
 static bool are_same_calls(const struct wsdbg_look_calls *one, const struct wsdbg_look_calls *other)
 {
-    if (one->count != other->count || one->is_whole != other->is_whole)
-        return false;
-    for (uint32_t i = 0; i < one->count; i++)
+    for (uint32_t i = 0; i < one->count && i < other->count; i++)
         if (one->rows[i].function != other->rows[i].function || one->rows[i].call != other->rows[i].call)
             return false;
     return true;
