@@ -309,16 +309,17 @@ static void without_frames_there_are_several_copies(void **state)
     (void)state;
 }
 
-/* The line of the kernel at which a part's function was called. */
-static uint32_t line_of(const struct wsdbg_snapshot *snapshot, const struct wsdbg_part *part)
+/* The line of the kernel at which the function of a site was called. */
+static uint32_t line_of(const struct wsdbg_snapshot *snapshot, uint32_t site)
 {
     uint32_t line = 0;
-    for (uint32_t site = part->site; site < snapshot->site_count; site = snapshot->sites[site].inlined_at)
+    for (; site < snapshot->site_count; site = snapshot->sites[site].inlined_at)
         line = snapshot->sites[site].line.value;
     return line;
 }
 
-/* The first warps of two CTAs stand at one counter: each is asked who called. */
+/* The first warps of two CTAs stand at one counter: each is asked who called.  So is known where each of them was when
+ * the GPU stopped it. */
 static void warps_of_two_ctas_were_called_from_two_places(void **state)
 {
     struct scene scene, other;
@@ -333,9 +334,11 @@ static void warps_of_two_ctas_were_called_from_two_places(void **state)
     struct wsdbg_machine_cta ctas[] = {scene.cta, scene.cta};
     struct wsdbg_machine_warp warps[] = {scene.warp, scene.warp};
     ctas[1].x = ctas[1].warp_first = warps[1].cta = 1;
-    for (unsigned w = 0; w < 2; w++)
+    for (unsigned w = 0; w < 2; w++) {
+        warps[w].error_pc = wsdbg_known_u64(pc);
         for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
-            warps[w].lanes[lane] = (struct wsdbg_machine_lane){.pc = pc, .thread = {lane, 0, 0}};
+            warps[w].lanes[lane] = (struct wsdbg_machine_lane){.pc = pc, .thread = {lane, 0, 0}, .exception = 4};
+    }
     scene.grid.grid[0] = 2;
     scene.standing.second = &other.standing;
     scene.standing.machine.ctas = ctas;
@@ -344,7 +347,10 @@ static void warps_of_two_ctas_were_called_from_two_places(void **state)
     assert_null(wsdbg_look_take(&scene.standing.machine, scene.code, &look));
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     assert_int_equal(snapshot.part_count, 2);
-    assert_int_not_equal(line_of(&snapshot, &snapshot.parts[0]), line_of(&snapshot, &snapshot.parts[1]));
+    assert_int_not_equal(line_of(&snapshot, snapshot.parts[0].site), line_of(&snapshot, snapshot.parts[1].site));
+    assert_int_equal(snapshot.exception_count, 2);
+    for (unsigned w = 0; w < 2; w++)
+        assert_int_equal(line_of(&snapshot, snapshot.exceptions[w].site), line_of(&snapshot, snapshot.parts[w].site));
     wsdbg_snapshot_deinit(&snapshot);
     wsdbg_look_destroy(look);
     finish(&scene);
