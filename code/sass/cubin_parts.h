@@ -9,19 +9,13 @@
 #include <gelf.h>
 
 #include "base/error.h"
+#include "sass/cubin_addresses.h"
 
 #define SYMBOL_BITS 0xffffffu /* of a code section's sh_info; before, the byte above counted registers */
 
 struct cubin_function {
     struct wsdbg_cubin_function shown;
     size_t symbol;
-};
-
-/* Half of an address, which an instruction gets as its number. */
-struct cubin_number {
-    size_t section;
-    uint64_t offset_bytes; /* of the instruction, in the section */
-    uint32_t value;
 };
 
 struct wsdbg_cubin {
