@@ -202,7 +202,7 @@ static struct wsdbg_error *choose(const struct choice *choice, struct wsdbg_look
             continue;
         take(choice->kernel->function, copies.places[i], &other);
         struct wsdbg_error *error =
-            wsdbg_wait_site_find(choice->kernel->function->graph, copies.places[i].instruction, &other.site);
+            wsdbg_wait_sites_find(choice->kernel->function->sites, copies.places[i].instruction, &other.site);
         if (error)
             return error;
         if (other.site.state != part->site.state || !fits(choice, &other.site))

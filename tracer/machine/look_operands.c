@@ -112,38 +112,38 @@ static bool value_behind(const struct wsdbg_thread_state *state, const struct ws
     return true;
 }
 
-static bool is_written(const struct wsdbg_graph *graph, uint32_t first, uint32_t end, enum wsdbg_operand_kind kind,
-                       uint32_t number)
+/* Where the registers of a stretch of code are written last. */
+struct last_writes {
+    uint32_t at[WSDBG_REGISTER_COUNT]; /* WSDBG_NO_INSTRUCTION = nowhere */
+};
+
+static void find_last_writes(const struct wsdbg_graph *graph, uint32_t first, uint32_t end, struct last_writes *out)
 {
-    const struct wsdbg_operand operand = {.kind = kind, .number = (uint16_t)number, .registers = 1};
-    for (uint32_t i = first; i < end; i++)
-        if (wsdbg_writes_operand(wsdbg_graph_instruction(graph, i), &operand))
-            return true;
-    return false;
+    for (size_t reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
+        out->at[reg] = WSDBG_NO_INSTRUCTION;
+    for (uint32_t i = first; i < end; i++) {
+        const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(graph, i);
+        for (unsigned d = 0; d < instruction->destination_count; d++)
+            for (unsigned part = 0; part == 0 || part < instruction->destinations[d].registers; part++) {
+                const unsigned reg = wsdbg_register_of(&instruction->destinations[d], part);
+                if (reg < WSDBG_REGISTER_COUNT)
+                    out->at[reg] = i;
+            }
+    }
 }
 
 /* What the instruction has written, and nothing since, is there now. */
-static void take_present(const struct look_lane *lane, const struct wsdbg_look_part *part, uint32_t number,
-                         struct wsdbg_thread_state *state)
+static void take_present(const struct wsdbg_instruction *instruction, uint32_t number, const struct last_writes *writes,
+                         const struct wsdbg_thread_state *now, struct wsdbg_thread_state *state)
 {
-    const struct wsdbg_graph *graph = part->place.function->graph;
-    const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(graph, number);
-    const uint32_t end = part->place.instruction;
-    for (unsigned i = 0; i < instruction->destination_count; i++) {
-        const struct wsdbg_operand *to = &instruction->destinations[i];
-        const bool is_general = to->kind == WSDBG_OPERAND_REGISTER;
-        const uint32_t *values = is_general ? lane->general : lane->uniform,
-                       count = is_general ? lane->general_count : lane->uniform_count;
-        for (uint32_t n = to->number; n < count && n < to->number + (to->registers ? to->registers : 1u); n++) {
-            const struct wsdbg_operand one = {.kind = to->kind, .number = (uint16_t)n};
-            const unsigned reg = wsdbg_register_of(&one, 0);
-            if (wsdbg_is_predicate(to) || reg >= WSDBG_REGISTER_COUNT ||
-                is_written(graph, number + 1, end, to->kind, n))
+    for (unsigned d = 0; d < instruction->destination_count; d++)
+        for (unsigned part = 0; part == 0 || part < instruction->destinations[d].registers; part++) {
+            const unsigned reg = wsdbg_register_of(&instruction->destinations[d], part);
+            if (reg >= WSDBG_REGISTER_COUNT || writes->at[reg] != number || !now->known[reg])
                 continue;
             wsdbg_thread_forget(state, reg);
-            wsdbg_thread_set_bits(state, reg, values[n], UINT32_MAX);
+            wsdbg_thread_set_bits(state, reg, now->value[reg], UINT32_MAX);
         }
-    }
 }
 
 /* What registers held at a BAR that the lane has passed: calculated from the begin of its block, of registers that were
@@ -153,15 +153,17 @@ static void find_state_at(const struct look_lane *lane, const struct wsdbg_look_
 {
     const struct wsdbg_graph *graph = part->place.function->graph;
     const uint32_t first = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, bar))->first;
-    take_registers(lane, state);
-    for (uint32_t i = 0; i < WSDBG_RZ; i++)
-        state->known[i] &= !is_written(graph, first, part->place.instruction, WSDBG_OPERAND_REGISTER, i);
-    for (uint32_t i = 0; i < WSDBG_URZ; i++)
-        state->known[WSDBG_REGISTER_UNIFORM + i] &=
-            !is_written(graph, first, part->place.instruction, WSDBG_OPERAND_UNIFORM, i);
+    struct wsdbg_thread_state now;
+    struct last_writes writes;
+    take_registers(lane, &now);
+    find_last_writes(graph, first, part->place.instruction, &writes);
+    *state = now;
+    for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
+        if (writes.at[reg] != WSDBG_NO_INSTRUCTION)
+            wsdbg_thread_forget(state, reg);
     for (uint32_t i = first; i < bar; i++) {
         wsdbg_thread_step(wsdbg_graph_instruction(graph, i), world, state);
-        take_present(lane, part, i, state);
+        take_present(wsdbg_graph_instruction(graph, i), i, &writes, &now, state);
     }
 }
 

@@ -329,7 +329,7 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
     error = find_copy(listing, grid, part);
     if (error)
         return error;
-    error = wsdbg_wait_site_find(row->place.function->graph, row->place.instruction, &row->site);
+    error = wsdbg_wait_sites_find(row->place.function->sites, row->place.instruction, &row->site);
     if (row->are_apart) { /* each of its lanes may wait for something else */
         row->site.state = WSDBG_WARP_UNKNOWN;
         row->site.barrier_before = WSDBG_NO_INSTRUCTION;
