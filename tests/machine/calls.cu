@@ -44,6 +44,11 @@ __device__ void meet(int id)
     asm volatile("bar.sync %0, 128;" ::"r"(id) : "memory");
 }
 
+__device__ void gather(int id, int threads)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
 __device__ bool is_set(volatile int *word)
 {
     return *word != 0;
@@ -62,4 +67,6 @@ extern "C" __global__ void caller(volatile int *words)
     words[1] = 4;
     meet(2);
     words[2] = 5;
+    gather(words[9], words[10]);
+    words[3] = 6;
 }

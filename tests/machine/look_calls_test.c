@@ -489,6 +489,44 @@ static void what_a_lane_will_test_is_calculated(void **state)
     (void)state;
 }
 
+/* The id and the count are put together for the BAR, and taken apart behind it.  The id came from memory: it is still
+ * in its register. */
+static void what_was_made_for_a_barrier_is_still_there(void **state)
+{
+    enum { ID = 5, THREADS = 128 };
+    struct scene scene;
+    struct wsdbg_instruction bar, merge;
+    struct wsdbg_snapshot snapshot = {0};
+    struct wsdbg_look *look;
+    start(&scene);
+    const struct wsdbg_cubin_function *gather = function_named(&scene, "6gather");
+    uint32_t number = 0;
+    do
+        wsdbg_decode(gather->code.bytes + (size_t)++number * WSDBG_INSTRUCTION_BYTES, &bar);
+    while (bar.operation != WSDBG_OP_BAR);
+    wsdbg_decode(gather->code.bytes + (number - (size_t)1) * WSDBG_INSTRUCTION_BYTES, &merge);
+    assert_int_equal(merge.operation, WSDBG_OP_LOP3);
+    const uint64_t call = behind_call(&scene, "caller", "6gather", 0),
+                   pc = gather->address + (number + UINT64_C(2)) * WSDBG_INSTRUCTION_BYTES;
+    stand(&scene, pc, &call, 1);
+    scene.standing.registers[merge.sources[2].number] = ID;
+    scene.standing.registers[bar.sources[0].number] = THREADS;
+    scene.grid.block[0] = THREADS;
+    for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
+        scene.warp.lanes[lane] = (struct wsdbg_machine_lane){.pc = pc, .thread = {lane, 0, 0}};
+    assert_null(wsdbg_look_take(&scene.standing.machine, scene.code, &look));
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    const struct wsdbg_part *part = &snapshot.parts[0];
+    assert_int_equal(part->state, WSDBG_WARP_WAIT_NAMED);
+    assert_int_equal(part->count.value, THREADS);
+    assert_in_range(part->barrier, 0, snapshot.barrier_count - 1);
+    assert_int_equal(snapshot.barriers[part->barrier].id, ID);
+    wsdbg_look_destroy(look);
+    wsdbg_snapshot_deinit(&snapshot);
+    finish(&scene);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -500,6 +538,7 @@ int main(void)
         cmocka_unit_test(lanes_of_two_copies_are_not_one_wait),
         cmocka_unit_test(each_copy_is_a_wait),
         cmocka_unit_test(what_a_lane_will_test_is_calculated),
+        cmocka_unit_test(what_was_made_for_a_barrier_is_still_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
