@@ -68,6 +68,16 @@ extern "C" __global__ void poll_word(const uint32_t *words, uint32_t index)
         __nanosleep(100);
 }
 
+struct comparer {
+    const uint32_t *word;
+    __device__ bool operator()() const { return value_of(word) >= 7; }
+};
+
+extern "C" __global__ void poll_with_limit(const uint32_t *words, uint32_t index)
+{
+    wait_until(comparer{&words[index]}, 1000000);
+}
+
 /* The code has the variable's address as a number. */
 __device__ volatile uint32_t flag;
 extern "C" __global__ void poll_variable()

@@ -195,7 +195,7 @@ static void a_lane_that_others_see_does_not_spin(void **state)
     assert_false(spins("poll_word_and_count", &launch, &spin));
 }
 
-static void check_wait(const char *kernel, bool may_time_out)
+static void check_wait(const char *kernel)
 {
     /* Parameters: stage 2, parity 1; the barrier is in a phase of parity 1. */
     struct launch launch = {.barriers = {[2] = UINT64_C(1) << 63}, .parameters = {UINT64_C(1) << 32 | 2}};
@@ -204,7 +204,7 @@ static void check_wait(const char *kernel, bool may_time_out)
     assert_true(spin.is_test);
     assert_int_equal(spin.address, SHARED_AT + 2 * sizeof *launch.barriers);
     assert_int_equal(spin.phase, 1);
-    assert_int_equal(spin.may_time_out, may_time_out);
+    assert_false(spin.may_time_out);
     launch.barriers[2] = 0;
     assert_false(spins(kernel, &launch, &spin));
 }
@@ -212,20 +212,33 @@ static void check_wait(const char *kernel, bool may_time_out)
 static void a_wait_through_functions_is_one_of_a_barrier_and_a_phase(void **state)
 {
     (void)state;
-    check_wait("wait_at_stage", false);
+    check_wait("wait_at_stage");
 }
 
 /* The time decides how long it sleeps, and that alone. */
 static void a_wait_with_sleep_goes_on_for_ever(void **state)
 {
     (void)state;
-    check_wait("wait_with_sleep", false);
+    check_wait("wait_with_sleep");
 }
 
-static void a_wait_with_a_limit_may_end(void **state)
+/* Of a poll with a limit it is said that it may end by itself, of a barrier nothing. */
+static void a_wait_with_a_limit_is_none(void **state)
 {
+    struct launch launch = {.barriers = {[2] = UINT64_C(1) << 63}, .parameters = {UINT64_C(1) << 32 | 2}};
+    struct wsdbg_spin spin;
     (void)state;
-    check_wait("wait_with_limit", true);
+    assert_false(spins("wait_with_limit", &launch, &spin));
+}
+
+static void a_poll_with_a_limit_may_end(void **state)
+{
+    struct launch launch = {.words = {[5] = 3}, .parameters = {MEMORY, 5}};
+    struct wsdbg_spin spin;
+    (void)state;
+    assert_true(spins("poll_with_limit", &launch, &spin));
+    assert_true(spin.may_time_out);
+    assert_int_equal(spin.address, MEMORY + 5 * sizeof *launch.words);
 }
 
 /* Neither of them is the one. */
@@ -267,7 +280,8 @@ int main(void)
         cmocka_unit_test(a_lane_that_others_see_does_not_spin),
         cmocka_unit_test(a_wait_through_functions_is_one_of_a_barrier_and_a_phase),
         cmocka_unit_test(a_wait_with_sleep_goes_on_for_ever),
-        cmocka_unit_test(a_wait_with_a_limit_may_end),
+        cmocka_unit_test(a_wait_with_a_limit_is_none),
+        cmocka_unit_test(a_poll_with_a_limit_may_end),
         cmocka_unit_test(of_two_barriers_none_is_waited_for),
         cmocka_unit_test(what_a_test_asks_is_found_on_the_way_to_it),
     };

@@ -193,7 +193,13 @@ struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp
                                     struct wsdbg_look_spins *spins, struct wsdbg_look_part *part)
 {
     struct wsdbg_lane lane = {machine, warp, part->lane, NULL};
+    struct wsdbg_error *error = NULL;
     part->may_time_out = part->site.has_limit;
+    /* What a limit is made of lies in the stack frame of joined code, which only a lane that is followed has. */
+    if (part->site.has_limit && part->place.function->joined && spins->tries++ < TRIES_MOST)
+        error = look_for_spin(&lane, cta, spins, part);
+    if (error || part->spin.is_found)
+        return error;
     if (part->site.has_limit)
         return spins->limits++ < LIMITS_MOST ? look_at_limit(&lane, part) : NULL;
     if ((part->site.state != WSDBG_WARP_RUNNING && !part->site.is_pointed) ||

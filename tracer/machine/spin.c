@@ -217,7 +217,7 @@ static bool tell(const struct spin_run *run, bool may_time_out, struct wsdbg_spi
 {
     enum { WORD_BYTES = 4 };
     const struct spin_look *last = deciding_look(run);
-    if (!last || run->home == WSDBG_GRAPH_NONE)
+    if (!last || run->home == WSDBG_GRAPH_NONE || (last->is_test && may_time_out))
         return false;
     *out = (struct wsdbg_spin){.load = last->instruction,
                                .home = run->home,
