@@ -83,14 +83,17 @@ static bool are_same_calls(const struct wsdbg_look_calls *one, const struct wsdb
 }
 
 /* Lanes that may have come another way than the first one.  Those that are active came together; of the others that is
- * not known, and to read a lane's registers takes a millisecond: the first and the last of them are asked. */
-static uint32_t others_to_ask(const struct wsdbg_machine_warp *warp, uint32_t lanes, uint32_t first)
+ * not known, and to read a lane's registers takes a millisecond: the first and the last of them are asked.  Those that
+ * wait for other lanes wait for nothing else. */
+static uint32_t others_to_ask(const struct wsdbg_machine_warp *warp, const struct wsdbg_look_part *part, uint32_t lanes)
 {
+    const struct wsdbg_instruction *at = wsdbg_graph_instruction(part->own.function->graph, part->own.instruction);
+    const bool meets = at->operation == WSDBG_OP_BSYNC || at->operation == WSDBG_OP_WARPSYNC;
     const uint32_t active = lanes & warp->active_lanes, idle = lanes & ~warp->active_lanes;
     uint32_t asked = active & -active;
-    if (idle)
+    if (idle && !meets)
         asked |= (idle & -idle) | UINT32_C(1) << (31 - __builtin_clz(idle));
-    return asked & ~(UINT32_C(1) << first);
+    return asked & ~(UINT32_C(1) << part->lane);
 }
 
 static struct wsdbg_error *compare_lanes(const struct wsdbg_look_source *source,
@@ -99,7 +102,7 @@ static struct wsdbg_error *compare_lanes(const struct wsdbg_look_source *source,
                                          struct wsdbg_look_part *part)
 {
     struct wsdbg_error *error = NULL;
-    uint32_t others = others_to_ask(&source->machine->warps[stand.warp], lanes, stand.lane);
+    uint32_t others = others_to_ask(&source->machine->warps[stand.warp], part, lanes);
     for (; !error && others && !part->are_apart; others &= others - 1) {
         struct wsdbg_look_calls calls;
         stand.lane = (uint32_t)__builtin_ctz(others);
