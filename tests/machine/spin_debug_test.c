@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "machine/spin_run.h"
 #include "machine/spin.h"
 #include "placed_cubin.h"
 
@@ -32,7 +33,7 @@ struct launch {
     uint32_t variable;
     uint64_t barriers[BARRIERS]; /* in shared memory, where the program's begins */
     uint64_t parameters[3];
-    uint32_t loads; /* of local memory */
+    const struct spin_run *run;
 };
 
 static bool constant_of(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
@@ -81,10 +82,8 @@ static bool shared_of(void *context, uint32_t address, uint32_t *value)
 
 static bool local_of(void *context, uint32_t address, uint32_t *value)
 {
-    struct launch *launch = context;
-    launch->loads++;
-    *value = address;
-    return true;
+    (void)context, (void)address, (void)value;
+    return false;
 }
 
 static struct wsdbg_thread_world world_of(struct launch *launch)
@@ -271,6 +270,50 @@ static void what_a_test_asks_is_found_on_the_way_to_it(void **state)
     wsdbg_joined_destroy(joined);
 }
 
+/* What a lane that has come so far has stored. */
+static bool stored_by(void *context, uint32_t address, uint32_t *value)
+{
+    const struct spin_run *run = ((const struct launch *)context)->run;
+    for (uint32_t i = 0; i < run->memory.count; i++)
+        if (run->memory.words[i].address == address && run->memory.words[i].bits == UINT32_MAX) {
+            *value = run->memory.words[i].value;
+            return true;
+        }
+    return false;
+}
+
+/* Wherever a lane is found in its wait, its registers and its stack frame tell what it waits for. */
+static void a_lane_is_followed_from_where_it_stands(void **state)
+{
+    enum { STEPS = 400, STEPS_BETWEEN = 23 };
+    struct launch launch = {.barriers = {[2] = UINT64_C(1) << 63}, .parameters = {UINT64_C(1) << 32 | 2}};
+    struct wsdbg_thread_world before = world_of(&launch), now = before;
+    struct wsdbg_joined *joined = joined_of("wait_at_stage");
+    struct wsdbg_spin_code code = {.graph = joined->graph, .joined = joined};
+    uint32_t left = UINT32_MAX;
+    uint64_t why;
+    struct spin_run *run = calloc(1, sizeof *run);
+    assert_non_null(run);
+    (void)state;
+    run->code = &code;
+    run->world = &before;
+    run->steps_left = &left;
+    launch.run = run;
+    now.local = stored_by;
+    for (unsigned i = 0; i < 2 * STEPS; i++) {
+        struct wsdbg_spin spin;
+        assert_int_equal(spin_run_step(run, &why), SPIN_STEP_GOES);
+        if (i < STEPS || i % STEPS_BETWEEN)
+            continue;
+        assert_true(wsdbg_spin_find(&code, run->at, &run->state, &now, &spin));
+        assert_true(spin.is_test);
+        assert_int_equal(spin.address, SHARED_AT + 2 * sizeof *launch.barriers);
+    }
+    free(run);
+    wsdbg_spin_code_deinit(&code);
+    wsdbg_joined_destroy(joined);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +326,7 @@ int main(void)
         cmocka_unit_test(a_wait_with_a_limit_is_none),
         cmocka_unit_test(a_poll_with_a_limit_may_end),
         cmocka_unit_test(of_two_barriers_none_is_waited_for),
+        cmocka_unit_test(a_lane_is_followed_from_where_it_stands),
         cmocka_unit_test(what_a_test_asks_is_found_on_the_way_to_it),
     };
     return cmocka_run_group_tests(tests, open_code, close_code);
