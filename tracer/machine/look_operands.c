@@ -429,8 +429,9 @@ static void read_poll(struct look_lane *lane, const struct wsdbg_instruction *lo
                       struct wsdbg_part_operands *operands, struct wsdbg_part *row)
 {
     const bool shared = part->site.state == WSDBG_WARP_SPIN_SHARED;
+    const bool can_be_reached = part->place.function->joined && !part->spin.is_read;
     uint64_t address;
-    if (part->spin.is_found) {
+    if (part->spin.is_found && !can_be_reached) {
         take_spin(lane, part, operands, row);
         return;
     }

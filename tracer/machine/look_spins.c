@@ -208,7 +208,7 @@ struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp
         return NULL;
     if (spins->tries++ < TRIES_MOST)
         return look_for_spin(&lane, cta, spins, part);
-    if (!part->site.is_pointed)
+    if (!part->site.is_pointed && part->copies <= 1)
         take_as_others(spins, part);
     return NULL;
 }
