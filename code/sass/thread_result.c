@@ -371,8 +371,7 @@ static struct wsdbg_thread_result field(const struct wsdbg_thread_reader *reader
     uint32_t first, length;
     if (wsdbg_is_machine_code(in))
         return extend(reader);
-    if (in->source_count < 3 ||
-        !wsdbg_thread_source(reader, in->source_count - 2u, 0, &first) ||
+    if (in->source_count < 3 || !wsdbg_thread_source(reader, in->source_count - 2u, 0, &first) ||
         !wsdbg_thread_source(reader, in->source_count - 1u, 0, &length))
         return unknown;
     return in->source_count == 3 ? extract_field(reader, first, length) : insert_field(reader, first, length);

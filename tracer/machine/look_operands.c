@@ -11,8 +11,6 @@
 #include "machine/loop_round.h"
 #include "sass/follow.h"
 
-enum { SPECIAL_CTA_RANK = 136 }; /* its number as an operand (walk_thread.c) */
-
 static bool is_in_registers(const struct wsdbg_operand *operand)
 {
     return (operand->kind == WSDBG_OPERAND_REGISTER && operand->number != WSDBG_RZ) ||
@@ -62,147 +60,9 @@ static void read_request(struct look_lane *lane, const struct wsdbg_instruction 
     operands->resolved = true;
 }
 
-/* ---- what code around a place calculates ---- */
-
 static bool lane_value(void *context, const struct wsdbg_operand *operand, uint32_t *value)
 {
     return look_lane_value(context, operand, value);
-}
-
-static bool lane_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
-{
-    return look_lane_constant(context, offset_bytes, (uint8_t)bank, value);
-}
-
-static bool lane_special(void *context, uint32_t number, uint32_t *value)
-{
-    const struct look_lane *lane = context;
-    *value = lane->rank;
-    return number == SPECIAL_CTA_RANK;
-}
-
-/* The registers of the lane, as far as they were read. */
-static void take_registers(const struct look_lane *lane, struct wsdbg_thread_state *state)
-{
-    *state = (struct wsdbg_thread_state){0};
-    for (uint32_t i = 0; i < lane->general_count; i++) {
-        state->value[i] = lane->general[i];
-        state->known[i] = true;
-    }
-    for (uint32_t i = 0; i < lane->uniform_count && i < WSDBG_URZ; i++) {
-        state->value[WSDBG_REGISTER_UNIFORM + i] = lane->uniform[i];
-        state->known[WSDBG_REGISTER_UNIFORM + i] = true;
-    }
-}
-
-static bool value_behind(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand, uint32_t *value)
-{
-    const struct wsdbg_operand uniform = {.kind = WSDBG_OPERAND_UNIFORM, .number = operand->uniform, .registers = 1};
-    struct wsdbg_operand general = *operand;
-    const bool is_memory = operand->kind == WSDBG_OPERAND_MEMORY;
-    general.kind = is_memory ? WSDBG_OPERAND_REGISTER : operand->kind;
-    const unsigned registers[] = {wsdbg_register_of(&general, 0),
-                                  is_memory ? wsdbg_register_of(&uniform, 0) : WSDBG_REGISTER_NONE};
-    *value = is_memory || operand->kind == WSDBG_OPERAND_IMMEDIATE ? (uint32_t)operand->value : 0;
-    for (unsigned i = 0; i < 2; i++) {
-        if (registers[i] < WSDBG_REGISTER_COUNT && !state->known[registers[i]])
-            return false;
-        *value += registers[i] < WSDBG_REGISTER_COUNT ? state->value[registers[i]] : 0;
-    }
-    return true;
-}
-
-/* Where the registers of a stretch of code are written last. */
-struct last_writes {
-    uint32_t at[WSDBG_REGISTER_COUNT]; /* WSDBG_NO_INSTRUCTION = nowhere */
-};
-
-static void find_last_writes(const struct wsdbg_graph *graph, uint32_t first, uint32_t end, struct last_writes *out)
-{
-    for (size_t reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
-        out->at[reg] = WSDBG_NO_INSTRUCTION;
-    for (uint32_t i = first; i < end; i++) {
-        const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(graph, i);
-        for (unsigned d = 0; d < instruction->destination_count; d++)
-            for (unsigned part = 0; part == 0 || part < instruction->destinations[d].registers; part++) {
-                const unsigned reg = wsdbg_register_of(&instruction->destinations[d], part);
-                if (reg < WSDBG_REGISTER_COUNT)
-                    out->at[reg] = i;
-            }
-    }
-}
-
-/* What the instruction has written, and nothing since, is there now. */
-static void take_present(const struct wsdbg_instruction *instruction, uint32_t number, const struct last_writes *writes,
-                         const struct wsdbg_thread_state *now, struct wsdbg_thread_state *state)
-{
-    for (unsigned d = 0; d < instruction->destination_count; d++)
-        for (unsigned part = 0; part == 0 || part < instruction->destinations[d].registers; part++) {
-            const unsigned reg = wsdbg_register_of(&instruction->destinations[d], part);
-            if (reg >= WSDBG_REGISTER_COUNT || writes->at[reg] != number || !now->known[reg])
-                continue;
-            wsdbg_thread_forget(state, reg);
-            wsdbg_thread_set_bits(state, reg, now->value[reg], UINT32_MAX);
-        }
-}
-
-/* What registers held at a BAR that the lane has passed: calculated from the begin of its block, of registers that were
- * not written since. */
-static void find_state_at(const struct look_lane *lane, const struct wsdbg_look_part *part, uint32_t bar,
-                          const struct wsdbg_thread_world *world, struct wsdbg_thread_state *state)
-{
-    const struct wsdbg_graph *graph = part->place.function->graph;
-    const uint32_t first = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, bar))->first;
-    struct wsdbg_thread_state now;
-    struct last_writes writes;
-    take_registers(lane, &now);
-    find_last_writes(graph, first, part->place.instruction, &writes);
-    *state = now;
-    for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
-        if (writes.at[reg] != WSDBG_NO_INSTRUCTION)
-            wsdbg_thread_forget(state, reg);
-    for (uint32_t i = first; i < bar; i++) {
-        wsdbg_thread_step(wsdbg_graph_instruction(graph, i), world, state);
-        take_present(wsdbg_graph_instruction(graph, i), i, &writes, &now, state);
-    }
-}
-
-/* What a register held at the BAR: its present value or, if it was written since, a calculated one. */
-static bool bar_value(struct look_lane *lane, const struct wsdbg_look_part *part, const struct wsdbg_operand *operand,
-                      uint32_t *value)
-{
-    const struct wsdbg_thread_world world = {.context = lane, .constant = lane_constant, .special = lane_special};
-    struct wsdbg_thread_state state;
-    if (part->site.bar_holds || operand->kind == WSDBG_OPERAND_IMMEDIATE)
-        return look_lane_value(lane, operand, value);
-    find_state_at(lane, part, part->site.barrier_before, &world, &state);
-    return !lane->error && value_behind(&state, operand, value);
-}
-
-/* One register with `threads << 16 | id`, or id and threads of their own. */
-static void read_bar(struct look_lane *lane, const struct wsdbg_look_part *part, struct wsdbg_part_operands *operands)
-{
-    const struct wsdbg_instruction *bar = instruction_of(part, part->site.barrier_before);
-    const bool guard_holds = part->site.guard_holds;
-    const struct wsdbg_operand *id = look_lane_source(bar, 0), *threads = look_lane_source(bar, 1);
-    uint32_t mask = 0;
-    bool known = false;
-    struct wsdbg_machine *machine = lane->machine;
-    if (bar->guard != WSDBG_PT && !bar->guard_is_uniform && guard_holds) {
-        if (!lane->error)
-            lane->error = machine->ops->predicates(machine, lane->warp, lane->lane, &mask, &known);
-        operands->bar_skipped = known && (mask >> bar->guard & 1) == bar->guard_is_negated;
-    }
-    operands->bar_threads = 0;
-    if (!id || !bar_value(lane, part, id, &operands->bar_id) ||
-        (threads && !bar_value(lane, part, threads, &operands->bar_threads)))
-        return;
-    const bool packed = threads && id->kind == WSDBG_OPERAND_REGISTER && threads->kind == WSDBG_OPERAND_REGISTER &&
-                        id->number == threads->number;
-    if (packed)
-        operands->bar_threads >>= 16;
-    operands->bar_id &= 15;
-    operands->bar_known = true;
 }
 
 /* The address of a global or generic access: a pair of registers and a displacement. */
@@ -278,7 +138,7 @@ static bool test_operands(struct look_lane *lane, const struct wsdbg_look_part *
     if (lane->error || !loop || part->site.is_fresh)
         return !lane->error && look_lane_value(lane, memory, address) && look_lane_value(lane, parity, phase);
     const struct wsdbg_lane_values values = {lane, lane_value};
-    const struct wsdbg_thread_world world = {.context = lane, .constant = lane_constant, .special = lane_special};
+    const struct wsdbg_thread_world world = look_lane_world(lane);
     return !lane->error && part->site.of_several && wsdbg_loop_test_operands(loop, at, &values, &world, address, phase);
 }
 
@@ -296,17 +156,16 @@ static bool followed_operands(struct look_lane *lane, const struct wsdbg_look_pa
     bool known = false;
     if (stops && memory && parity) {
         stops[at / 64] |= (uint64_t)1 << at % 64;
-        take_registers(lane, &state);
-        const struct wsdbg_follow_start start = {
-            .graph = graph,
-            .instruction = part->place.instruction,
-            .state = &state,
-            .world = {.context = lane, .constant = lane_constant, .special = lane_special},
-            .stops = stops};
+        look_lane_state(lane, &state);
+        const struct wsdbg_follow_start start = {.graph = graph,
+                                                 .instruction = part->place.instruction,
+                                                 .state = &state,
+                                                 .world = look_lane_world(lane),
+                                                 .stops = stops};
         struct wsdbg_thread_state there;
         lane->error = wsdbg_follow_create(&start, &follow);
-        known = !lane->error && wsdbg_follow_at(follow, at, &there) && value_behind(&there, memory, address) &&
-                value_behind(&there, parity, phase);
+        known = !lane->error && wsdbg_follow_at(follow, at, &there) && look_lane_value_in(&there, memory, address) &&
+                look_lane_value_in(&there, parity, phase);
     }
     wsdbg_follow_destroy(follow);
     free(stops);
@@ -543,7 +402,7 @@ struct wsdbg_error *wsdbg_look_part_operands(const struct wsdbg_look_source *sou
         lane.error = read_registers(&lane, row->warp, tables);
     const bool has_none = needs && !lane.general_count && !lane.uniform_count;
     if (!lane.error && part->site.barrier_before != WSDBG_NO_INSTRUCTION)
-        read_bar(&lane, part, operands);
+        look_bar_read(&lane, part, operands);
     if (!lane.error)
         read_site(&lane, part, operands, row);
     row->seen = !lane.error && !has_none;
