@@ -186,6 +186,8 @@ struct wsdbg_error *wsdbg_cubin_open(const struct wsdbg_image *image, struct wsd
                 ? cubin_read_notes(cubin)
                 : wsdbg_error_create(WSDBG_ERROR_VERSION, "a cubin for sm_%u, only sm_%d is read", architecture,
                                      WSDBG_SASS_ARCHITECTURE);
+    if (!error)
+        error = cubin_read_relocations(cubin);
     if (error) {
         wsdbg_cubin_close(cubin);
         return error;
@@ -200,6 +202,7 @@ void wsdbg_cubin_close(struct wsdbg_cubin *cubin)
         return;
     elf_end(cubin->elf);
     free(cubin->functions);
+    free(cubin->numbers);
     free(cubin);
 }
 

@@ -13,6 +13,7 @@
 #define WSDBG_UNKNOWN_COUNT (-1)
 
 struct wsdbg_cubin;
+struct cubin_number;
 
 struct wsdbg_cubin_function {
     const char *name;               /* as the linker sees it; the cubin's */
@@ -33,7 +34,9 @@ struct wsdbg_cubin_function {
     int mbarriers;                  /* places that init one, or WSDBG_UNKNOWN_COUNT: not noted, or within a loop */
     size_t mbarrier_uses;           /* for wsdbg_cubin_mbarrier_use; 0 also where nothing was noted */
     struct wsdbg_image use_records; /* as they lie in the file */
-    struct wsdbg_image branch_records; /* likewise: branches through registers with all their targets */
+    struct wsdbg_image branch_records;  /* likewise: branches through registers with all their targets */
+    const struct cubin_number *numbers; /* for cubin_addresses.h: of all functions of the cubin */
+    size_t number_count;
 };
 
 /* The numbers are the compiler's. */

@@ -9,6 +9,7 @@
 #include <gelf.h>
 
 #include "base/error.h"
+#include "sass/cubin_addresses.h"
 
 #define SYMBOL_BITS 0xffffffu /* of a code section's sh_info; before, the byte above counted registers */
 
@@ -22,6 +23,8 @@ struct wsdbg_cubin {
     size_t section_names;             /* the number of the section that holds them */
     struct cubin_function *functions; /* ordered by symbol */
     size_t function_count;
+    struct cubin_number *numbers; /* by section and offset */
+    size_t number_count;
     struct wsdbg_image compatibility; /* notes; empty where there are none */
 };
 
@@ -61,5 +64,7 @@ uint32_t cubin_u32_at(const unsigned char *bytes);
 bool cubin_next_attribute(struct wsdbg_image *rest, struct cubin_attribute *out);
 /* Reads all notes into the functions of the cubin. */
 struct wsdbg_error *cubin_read_notes(struct wsdbg_cubin *cubin);
+/* Reads the addresses that belong into instructions (cubin_addresses.h). */
+struct wsdbg_error *cubin_read_relocations(struct wsdbg_cubin *cubin);
 
 #endif

@@ -1,6 +1,7 @@
 /* graph.c - see graph.h.  Cuts the code into blocks, joins them, and finds what is called.  Reads decoded instructions;
  * writes the graph's own memory. */
 #include "sass/branches.h"
+#include "sass/cubin_addresses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -327,22 +328,33 @@ struct wsdbg_error *wsdbg_flow_create_owning(struct wsdbg_instruction *instructi
     return NULL;
 }
 
-static struct wsdbg_error *create_of_code(const struct wsdbg_image *code, const struct wsdbg_way *ways,
-                                          size_t way_count, struct wsdbg_graph **out)
+/* NULL: out of memory. */
+static struct wsdbg_instruction *decoded(const struct wsdbg_image *code, size_t count)
 {
-    const size_t count = code->byte_count / WSDBG_INSTRUCTION_BYTES;
-    struct wsdbg_error *error = check_count(count);
-    if (error)
-        return error;
     struct wsdbg_instruction *instructions = room_for(count);
     if (instructions)
         wsdbg_decode_all(code->bytes, count, instructions);
-    return wsdbg_flow_create_owning(instructions, count, ways, way_count, out);
+    return instructions;
 }
 
 struct wsdbg_error *wsdbg_graph_create(const struct wsdbg_image *code, struct wsdbg_graph **out)
 {
-    return create_of_code(code, NULL, 0, out);
+    const size_t count = code->byte_count / WSDBG_INSTRUCTION_BYTES;
+    struct wsdbg_error *error = check_count(count);
+    return error ? error : wsdbg_flow_create_owning(decoded(code, count), count, NULL, 0, out);
+}
+
+static struct wsdbg_error *create_of_function(const struct wsdbg_cubin_function *function, const struct wsdbg_way *ways,
+                                              size_t way_count, struct wsdbg_graph **out)
+{
+    const size_t count = function->code.byte_count / WSDBG_INSTRUCTION_BYTES;
+    struct wsdbg_error *error = check_count(count);
+    if (error)
+        return error;
+    struct wsdbg_instruction *instructions = decoded(&function->code, count);
+    if (instructions)
+        wsdbg_cubin_put_addresses(function, instructions);
+    return wsdbg_flow_create_owning(instructions, count, ways, way_count, out);
 }
 
 struct wsdbg_error *wsdbg_graph_create_of_function(const struct wsdbg_cubin_function *function,
@@ -352,7 +364,7 @@ struct wsdbg_error *wsdbg_graph_create_of_function(const struct wsdbg_cubin_func
     size_t way_count;
     struct wsdbg_error *error = wsdbg_branches_noted(function, &ways, &way_count);
     if (!error)
-        error = create_of_code(&function->code, ways, way_count, out);
+        error = create_of_function(function, ways, way_count, out);
     free(ways);
     return error;
 }

@@ -11,6 +11,7 @@
 #include "sass/joined_frame_parts.h"
 
 enum { WORDS_MOST = 2048, PASSES_EACH = 64, ROUNDS_MOST = 6 };
+enum { FRAME_BYTES_MOST = 512 << 10 }; /* the local memory that the hardware gives to a thread */
 
 static void flow_into(struct frame *frame, uint32_t block)
 {
@@ -159,6 +160,22 @@ static uint32_t words_most(const struct wsdbg_graph *graph)
     return row < REGISTERS ? 0 : row - REGISTERS < WORDS_MOST ? row - REGISTERS : WORDS_MOST;
 }
 
+/* What each function within the function writes. */
+static struct wsdbg_error *find_inner(struct frame *frame)
+{
+    const struct wsdbg_graph *graph = frame->graph;
+    frame->inner = calloc((size_t)graph->procedure_count + 1, sizeof *frame->inner);
+    if (!frame->inner)
+        return &wsdbg_error_no_memory;
+    for (uint32_t i = 0; i < graph->instruction_count; i++) {
+        const uint32_t of = graph->procedure_of[graph->block_of[i]];
+        if (of < graph->procedure_count || of == WSDBG_PROCEDURE_SEVERAL)
+            frame_add_inner(&frame->inner[of == WSDBG_PROCEDURE_SEVERAL ? graph->procedure_count : of],
+                            &graph->instructions[i]);
+    }
+    return NULL;
+}
+
 /* The pointer does not depend on what is in the frame.  So the first time only the pointer's values are found, which
  * tell how large the frame is. */
 struct wsdbg_error *joined_frame_find(const struct wsdbg_graph *graph, bool calls_program, struct joined_frame *out)
@@ -168,7 +185,10 @@ struct wsdbg_error *joined_frame_find(const struct wsdbg_graph *graph, bool call
                           .calls_program = calls_program,
                           .spans = calloc((size_t)graph->instruction_count + 1, sizeof *frame.spans)};
     *out = (struct joined_frame){.accesses = calloc((size_t)graph->instruction_count + 1, sizeof *out->accesses)};
-    struct wsdbg_error *error = out->accesses && frame.spans ? follow(&frame, 0) : &wsdbg_error_no_memory;
+    struct wsdbg_error *error = out->accesses && frame.spans ? find_inner(&frame) : &wsdbg_error_no_memory;
+    if (!error)
+        error = follow(&frame, 0);
+    out->is_known &= out->deepest_bytes >= -FRAME_BYTES_MOST;
     if (!error && out->is_known) {
         const uint32_t words = (uint32_t)-out->deepest_bytes / WORD_BYTES, most = words_most(graph);
         memset(frame.spans, 0, graph->instruction_count * sizeof *frame.spans);
@@ -177,6 +197,7 @@ struct wsdbg_error *joined_frame_find(const struct wsdbg_graph *graph, bool call
             error = follow_spans(&frame);
     }
     free(frame.spans);
+    free(frame.inner);
     if (error) {
         free(out->accesses);
         out->accesses = NULL;

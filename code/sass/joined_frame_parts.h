@@ -41,17 +41,24 @@ struct span {
     int32_t first, last; /* bytes */
 };
 
+/* What a function within the function does to the state: what it writes, a bit each, and whether it may store there. */
+struct inner {
+    uint64_t writes[(REGISTERS + 63) / 64];
+    bool stores;
+};
+
 struct frame {
     const struct wsdbg_graph *graph;
     struct joined_frame *out;
-    uint32_t words;     /* of the frame, the lowest first: the last one ends where the pointer is at first */
-    size_t row;         /* registers and words of one state */
-    uint32_t *at_begin; /* by block: a state */
-    bool *is_waiting;   /* by block: its state has grown */
-    bool has_escaped;   /* an address of the frame was stored to other memory */
-    bool calls_program; /* see joined_code */
-    struct span *spans; /* by instruction */
-    uint32_t *state;    /* at hand */
+    uint32_t words;      /* of the frame, the lowest first: the last one ends where the pointer is at first */
+    size_t row;          /* registers and words of one state */
+    uint32_t *at_begin;  /* by block: a state */
+    bool *is_waiting;    /* by block: its state has grown */
+    bool has_escaped;    /* an address of the frame was stored to other memory */
+    bool calls_program;  /* see joined_code */
+    struct span *spans;  /* by instruction */
+    struct inner *inner; /* by procedure, and behind them what is part of several */
+    uint32_t *state;     /* at hand */
     struct wsdbg_thread_state *scratch; /* to calculate with numbers */
 };
 
@@ -144,6 +151,7 @@ void frame_step(struct frame *frame, uint32_t number, struct joined_access *acce
 /* A call of a function that is not known, and one of a function within the function. */
 void frame_call_unknown(struct frame *frame, const struct wsdbg_instruction *call);
 void frame_call_inner(struct frame *frame, uint32_t procedure);
+void frame_add_inner(struct inner *inner, const struct wsdbg_instruction *in);
 
 /* ---- joined_spans.c ---- */
 

@@ -128,24 +128,31 @@ static bool may_store_there(const struct wsdbg_instruction *in)
            (space == WSDBG_SPACE_LOCAL || space == WSDBG_SPACE_GENERIC);
 }
 
+void frame_add_inner(struct inner *inner, const struct wsdbg_instruction *in)
+{
+    inner->stores |= may_store_there(in);
+    for (unsigned d = 0; d < in->destination_count; d++)
+        for (unsigned part = 0; part == 0 || part < in->destinations[d].registers; part++) {
+            const unsigned reg = wsdbg_register_of(&in->destinations[d], part), at = state_index(reg);
+            if (at < REGISTERS && reg != JOINED_STACK_POINTER)
+                inner->writes[at / 64] |= UINT64_C(1) << at % 64;
+        }
+}
+
+static void pass_inner(struct frame *frame, const struct inner *inner)
+{
+    for (unsigned at = 0; at < REGISTERS; at++)
+        if (inner->writes[at / 64] >> at % 64 & 1)
+            frame->state[at] = is_of_frame(frame->state[at]) ? DERIVED : OTHER;
+}
+
 /* A function within the function writes some registers, and perhaps words of the frame. */
 void frame_call_inner(struct frame *frame, uint32_t procedure)
 {
     const struct wsdbg_graph *graph = frame->graph;
-    bool stores = false;
-    for (uint32_t i = 0; i < graph->instruction_count; i++) {
-        const uint32_t of = graph->procedure_of[graph->block_of[i]];
-        const struct wsdbg_instruction *in = &graph->instructions[i];
-        if (of != procedure && of != WSDBG_PROCEDURE_SEVERAL)
-            continue;
-        stores |= may_store_there(in);
-        for (unsigned d = 0; d < in->destination_count; d++)
-            for (unsigned part = 0; part == 0 || part < in->destinations[d].registers; part++) {
-                const unsigned reg = wsdbg_register_of(&in->destinations[d], part);
-                if (state_index(reg) < REGISTERS && reg != JOINED_STACK_POINTER)
-                    frame->state[state_index(reg)] = is_of_frame(register_value(frame, reg)) ? DERIVED : OTHER;
-            }
-    }
-    if (stores)
+    const struct inner *own = &frame->inner[procedure], *several = &frame->inner[graph->procedure_count];
+    pass_inner(frame, own);
+    pass_inner(frame, several);
+    if (own->stores || several->stores)
         frame_store_anywhere(frame, DERIVED);
 }

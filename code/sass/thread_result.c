@@ -350,13 +350,28 @@ static struct wsdbg_thread_result insert_field(const struct wsdbg_thread_reader 
     return partly((word << from & field) | (other & ~field), (mask << from & field) | (other_mask & ~field));
 }
 
+/* SGXT of machine code: the low bits of a word, with their sign in those above, or zeros. */
+static struct wsdbg_thread_result extend(const struct wsdbg_thread_reader *reader)
+{
+    uint32_t word, length;
+    const uint32_t mask = wsdbg_thread_source_bits(reader, 0, &word);
+    if (reader->instruction->source_count < 2 || !wsdbg_thread_is_plain(reader, 2) ||
+        !wsdbg_thread_source(reader, 1, 0, &length) || !length || length >= REGISTER_BITS)
+        return unknown;
+    const uint32_t field = wsdbg_thread_field(0, length), sign = field ^ field >> 1;
+    if (!reader->instruction->is_signed)
+        return partly(word & field, mask | ~field);
+    return partly(word & sign ? word | ~field : word & field, mask & sign ? mask | ~field : mask & field);
+}
+
 /* Of PTX, with the place and the length of the field as the last sources. */
 static struct wsdbg_thread_result field(const struct wsdbg_thread_reader *reader)
 {
     const struct wsdbg_instruction *in = reader->instruction;
     uint32_t first, length;
-    if (wsdbg_is_machine_code(in) || in->source_count < 3 ||
-        !wsdbg_thread_source(reader, in->source_count - 2u, 0, &first) ||
+    if (wsdbg_is_machine_code(in))
+        return extend(reader);
+    if (in->source_count < 3 || !wsdbg_thread_source(reader, in->source_count - 2u, 0, &first) ||
         !wsdbg_thread_source(reader, in->source_count - 1u, 0, &length))
         return unknown;
     return in->source_count == 3 ? extract_field(reader, first, length) : insert_field(reader, first, length);

@@ -26,6 +26,8 @@ struct wsdbg_thread_world {
     /* 32 bits of global memory, as they are now; is_generic: the address may also be one of shared or local memory.
      * Only walks ask; NULL = not known. */
     bool (*global)(void *context, uint64_t address, bool is_generic, uint32_t *value);
+    /* 32 bits of the thread's local memory, as they are now.  Only lanes that are there ask; NULL = not known. */
+    bool (*local)(void *context, uint32_t address, uint32_t *value);
     /* The low 32 bits of what an atomic on global memory returned to the thread, which had executed it so many `times`
      * before.  Only walks ask; NULL = not known. */
     enum wsdbg_thread_found (*found)(void *context, uint32_t instruction, uint32_t times, uint32_t *value);

@@ -44,6 +44,16 @@ __device__ void meet(int id)
     asm volatile("bar.sync %0, 128;" ::"r"(id) : "memory");
 }
 
+__device__ void gather(int id, int threads)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+__device__ bool is_set(volatile int *word)
+{
+    return *word != 0;
+}
+
 extern "C" __global__ void caller(volatile int *words)
 {
     __shared__ unsigned long long barriers[2];
@@ -51,8 +61,12 @@ extern "C" __global__ void caller(volatile int *words)
     wait_for_both(barriers);
     poll(words);
     wait(&barriers[1], 1);
+    while (!is_set(words + 8))
+        ;
     meet(1);
     words[1] = 4;
     meet(2);
     words[2] = 5;
+    gather(words[9], words[10]);
+    words[3] = 6;
 }

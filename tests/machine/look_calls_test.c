@@ -1,13 +1,12 @@
 /* look_calls_test.c - a kernel that calls functions (calls.cu): in which copy of a function a lane stands, by what its
  * registers and its stack frames tell, and what it waits for there.
  *
- * Reads the cubin that nvcc makes of calls.cu, and puts its code where a driver might have loaded it.
+ * Reads the cubin that nvcc makes of calls.cu.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +14,16 @@
 #include <cmocka.h>
 
 #include "machine/look_calls.h"
+#include "placed_cubin.h"
 #include "sass/call_frame.h"
 
-enum { IMAGE_MOST = 1 << 20, COPIES_MOST = 8, STACK_AT = 0xfff000, WORDS_MOST = 8, STACK_POINTER = 1 };
-#define CODE_AT UINT64_C(0x7f1200000000)
+enum { COPIES_MOST = 8, STACK_AT = 0xfff000, WORDS_MOST = 8, STACK_POINTER = 1 };
 
 /* What is known of the first lane of a warp. */
 struct standing {
     struct wsdbg_machine machine;
     const struct standing *second; /* of the machine's second warp; NULL = there is none */
-    char *image;
+    const struct standing *idle;   /* of lanes that are not active; NULL = the same as of the first one */
     uint32_t registers[32], known_registers;
     struct {
         uint32_t address, value;
@@ -32,17 +31,17 @@ struct standing {
     uint32_t word_count;
 };
 
-static const struct standing *of_warp(const struct wsdbg_machine *machine, uint32_t warp)
+static const struct standing *of_lane(const struct wsdbg_machine *machine, uint32_t warp, uint32_t lane)
 {
     const struct standing *first = (const struct standing *)machine;
-    return warp ? first->second : first;
+    const bool is_idle = first->idle && !(machine->warps[warp].active_lanes >> lane & 1);
+    return warp ? first->second : is_idle ? first->idle : first;
 }
 
 static struct wsdbg_error *registers_of(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t first,
                                         uint32_t count, uint32_t *out, uint32_t *known_count)
 {
-    const struct standing *standing = of_warp(machine, warp);
-    (void)lane;
+    const struct standing *standing = of_lane(machine, warp, lane);
     *known_count = 0;
     for (uint32_t i = first; i < first + count && i < standing->known_registers; i++)
         out[(*known_count)++] = standing->registers[i];
@@ -52,8 +51,7 @@ static struct wsdbg_error *registers_of(struct wsdbg_machine *machine, uint32_t 
 static struct wsdbg_error *local_of(struct wsdbg_machine *machine, uint32_t warp, uint32_t lane, uint32_t address,
                                     void *out, uint32_t byte_count, bool *known)
 {
-    const struct standing *standing = of_warp(machine, warp);
-    (void)lane;
+    const struct standing *standing = of_lane(machine, warp, lane);
     *known = false;
     for (uint32_t i = 0; i < standing->word_count && byte_count == sizeof(uint32_t); i++)
         if (standing->words[i].address == address) {
@@ -101,71 +99,6 @@ static struct wsdbg_error *no_global(struct wsdbg_machine *machine, uint32_t con
     return no_shared(machine, context, (uint32_t)address, out, byte_count, known);
 }
 
-/* ---- the image ---- */
-
-static Elf64_Shdr *sections_of(char *bytes)
-{
-    return (Elf64_Shdr *)(bytes + ((const Elf64_Ehdr *)bytes)->e_shoff);
-}
-
-static void place_functions(char *bytes)
-{
-    Elf64_Shdr *sections = sections_of(bytes);
-    const unsigned count = ((const Elf64_Ehdr *)bytes)->e_shnum;
-    for (unsigned i = 0; i < count; i++)
-        if (sections[i].sh_flags & SHF_EXECINSTR)
-            sections[i].sh_addr = CODE_AT + ((uint64_t)i << 16);
-    for (unsigned i = 0; i < count; i++) {
-        Elf64_Sym *symbols = (Elf64_Sym *)(bytes + sections[i].sh_offset);
-        const size_t symbol_count = sections[i].sh_type == SHT_SYMTAB ? sections[i].sh_size / sizeof *symbols : 0;
-        for (size_t s = 0; s < symbol_count; s++)
-            if (symbols[s].st_shndx < count && sections[symbols[s].st_shndx].sh_flags & SHF_EXECINSTR)
-                symbols[s].st_value += sections[symbols[s].st_shndx].sh_addr;
-    }
-}
-
-/* CALL.ABS: the address in steps of 4 bytes, its low 8 bits at 16, the others at 34. */
-static void place_call(uint64_t words[2], uint64_t address)
-{
-    enum { OPCODE = 0x943, OPCODES = 0xfff };
-    const uint64_t steps = address / 4, high = steps >> 8;
-    if ((words[0] & OPCODES) != OPCODE)
-        return;
-    words[0] |= (steps & 0xff) << 16 | high << 34;
-    words[1] |= high >> 30;
-}
-
-static void place_calls(char *bytes)
-{
-    Elf64_Shdr *sections = sections_of(bytes);
-    for (unsigned i = 0; i < ((const Elf64_Ehdr *)bytes)->e_shnum; i++) {
-        const bool has_addends = sections[i].sh_type == SHT_RELA;
-        const size_t entry_bytes = has_addends ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
-        if ((!has_addends && sections[i].sh_type != SHT_REL) ||
-            !(sections[sections[i].sh_info].sh_flags & SHF_EXECINSTR))
-            continue;
-        const Elf64_Sym *symbols = (const Elf64_Sym *)(bytes + sections[sections[i].sh_link].sh_offset);
-        for (size_t r = 0; r < sections[i].sh_size / entry_bytes; r++) {
-            const Elf64_Rel *row = (const Elf64_Rel *)(bytes + sections[i].sh_offset + r * entry_bytes);
-            char *at = bytes + sections[sections[i].sh_info].sh_offset + row->r_offset;
-            place_call((uint64_t *)at, symbols[ELF64_R_SYM(row->r_info)].st_value);
-        }
-    }
-}
-
-static size_t load(struct standing *standing)
-{
-    FILE *file = fopen(WSDBG_CALLS, "rb");
-    assert_non_null(file);
-    standing->image = malloc(IMAGE_MOST);
-    assert_non_null(standing->image);
-    const size_t byte_count = fread(standing->image, 1, IMAGE_MOST, file);
-    fclose(file);
-    place_functions(standing->image);
-    place_calls(standing->image);
-    return byte_count;
-}
-
 /* ---- the machine ---- */
 
 struct scene {
@@ -203,9 +136,7 @@ static void start(struct scene *scene)
                             .device = {.compute_capability = wsdbg_known_u32(90)},
                             .cta = {.warp_count = 1},
                             .warp = {.valid_lanes = UINT32_MAX, .active_lanes = UINT32_MAX}};
-    const size_t byte_count = load(&scene->standing);
-    scene->module =
-        (struct wsdbg_machine_module){.handle = 1, .image = {(const unsigned char *)scene->standing.image, byte_count}};
+    scene->module = (struct wsdbg_machine_module){.handle = 1, .image = placed_cubin_read(WSDBG_CALLS)};
     assert_null(wsdbg_cubin_open(&scene->module.image, &scene->cubin));
     scene->grid.function_entry = function_named(scene, "caller")->address;
     scene->standing.machine = (struct wsdbg_machine){.ops = &ops,
@@ -233,7 +164,7 @@ static void finish(struct scene *scene)
 {
     wsdbg_code_destroy(scene->code);
     wsdbg_cubin_close(scene->cubin);
-    free(scene->standing.image);
+    free((void *)scene->module.image.bytes);
 }
 
 /* The address behind the call of a function that is the nth one of it in another function. */
@@ -291,7 +222,7 @@ static struct wsdbg_look_part stand(struct scene *scene, uint64_t pc, const uint
         pointer = put_return(scene, &place, pointer, calls[i]);
         place = place_at(scene, calls[i]);
     }
-    assert_null(wsdbg_look_called_copy(&source, scene->kernel, 0, 0, &part));
+    assert_null(wsdbg_look_called_copy(&source, scene->kernel, 0, 0, UINT32_MAX, &part));
     assert_ptr_equal(part.place.function, scene->kernel->function);
     return part;
 }
@@ -378,16 +309,17 @@ static void without_frames_there_are_several_copies(void **state)
     (void)state;
 }
 
-/* The line of the kernel at which a part's function was called. */
-static uint32_t line_of(const struct wsdbg_snapshot *snapshot, const struct wsdbg_part *part)
+/* The line of the kernel at which the function of a site was called. */
+static uint32_t line_of(const struct wsdbg_snapshot *snapshot, uint32_t site)
 {
     uint32_t line = 0;
-    for (uint32_t site = part->site; site < snapshot->site_count; site = snapshot->sites[site].inlined_at)
+    for (; site < snapshot->site_count; site = snapshot->sites[site].inlined_at)
         line = snapshot->sites[site].line.value;
     return line;
 }
 
-/* The first warps of two CTAs stand at one counter: each is asked who called. */
+/* The first warps of two CTAs stand at one counter: each is asked who called.  So is known where each of them was when
+ * the GPU stopped it. */
 static void warps_of_two_ctas_were_called_from_two_places(void **state)
 {
     struct scene scene, other;
@@ -402,9 +334,11 @@ static void warps_of_two_ctas_were_called_from_two_places(void **state)
     struct wsdbg_machine_cta ctas[] = {scene.cta, scene.cta};
     struct wsdbg_machine_warp warps[] = {scene.warp, scene.warp};
     ctas[1].x = ctas[1].warp_first = warps[1].cta = 1;
-    for (unsigned w = 0; w < 2; w++)
+    for (unsigned w = 0; w < 2; w++) {
+        warps[w].error_pc = wsdbg_known_u64(pc);
         for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
-            warps[w].lanes[lane] = (struct wsdbg_machine_lane){.pc = pc, .thread = {lane, 0, 0}};
+            warps[w].lanes[lane] = (struct wsdbg_machine_lane){.pc = pc, .thread = {lane, 0, 0}, .exception = 4};
+    }
     scene.grid.grid[0] = 2;
     scene.standing.second = &other.standing;
     scene.standing.machine.ctas = ctas;
@@ -413,9 +347,67 @@ static void warps_of_two_ctas_were_called_from_two_places(void **state)
     assert_null(wsdbg_look_take(&scene.standing.machine, scene.code, &look));
     assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
     assert_int_equal(snapshot.part_count, 2);
-    assert_int_not_equal(line_of(&snapshot, &snapshot.parts[0]), line_of(&snapshot, &snapshot.parts[1]));
+    assert_int_not_equal(line_of(&snapshot, snapshot.parts[0].site), line_of(&snapshot, snapshot.parts[1].site));
+    assert_int_equal(snapshot.exception_count, 2);
+    for (unsigned w = 0; w < 2; w++)
+        assert_int_equal(line_of(&snapshot, snapshot.exceptions[w].site), line_of(&snapshot, snapshot.parts[w].site));
     wsdbg_snapshot_deinit(&snapshot);
     wsdbg_look_destroy(look);
+    finish(&scene);
+    finish(&other);
+    (void)state;
+}
+
+/* A loop may begin in the kernel and call a function: wherever a lane stands in it, that is one place. */
+static void a_loop_that_calls_is_one_place(void **state)
+{
+    struct scene scene;
+    struct wsdbg_look *looks[2];
+    start(&scene);
+    const struct wsdbg_code_place own = place_at(&scene, behind_call(&scene, "caller", "is_set", 0));
+    const uint64_t pcs[] = {wsdbg_code_address(&own), function_named(&scene, "is_set")->address};
+    const uint64_t call = pcs[0];
+    for (unsigned i = 0; i < 2; i++) {
+        stand(&scene, pcs[1], &call, 1);
+        for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
+            scene.warp.lanes[lane] = (struct wsdbg_machine_lane){.pc = pcs[i], .thread = {lane, 0, 0}};
+        assert_null(wsdbg_look_take(&scene.standing.machine, scene.code, &looks[i]));
+    }
+    assert_int_equal(looks[0]->warps[0].stands, looks[1]->warps[0].stands);
+    for (unsigned i = 0; i < 2; i++)
+        wsdbg_look_destroy(looks[i]);
+    finish(&scene);
+    (void)state;
+}
+
+/* Lanes that do not execute now may have been called from elsewhere. */
+static void lanes_of_two_copies_are_not_one_wait(void **state)
+{
+    struct scene scene, other;
+    struct wsdbg_snapshot snapshot;
+    struct wsdbg_look *look;
+    start(&scene);
+    start(&other);
+    const uint64_t pc = function_named(&scene, "is_over")->address;
+    const uint64_t calls[][2] = {
+        {behind_call(&scene, "4wait", "is_over", 0), behind_call(&scene, "caller", "4wait", 0)},
+        {behind_call(&scene, "4wait", "is_over", 0), behind_call(&scene, "caller", "4wait", 1)}};
+    stand(&other, pc, calls[1], 2);
+    for (unsigned apart = 0; apart < 2; apart++) {
+        snapshot = (struct wsdbg_snapshot){0};
+        scene.warp.active_lanes = UINT32_MAX;
+        stand(&scene, pc, calls[0], 2);
+        for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
+            scene.warp.lanes[lane] = (struct wsdbg_machine_lane){.pc = pc, .thread = {lane, 0, 0}};
+        scene.warp.active_lanes = 1;
+        scene.standing.idle = apart ? &other.standing : NULL;
+        assert_null(wsdbg_look_take(&scene.standing.machine, scene.code, &look));
+        assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+        assert_int_equal(snapshot.part_count, 1);
+        assert_int_equal(snapshot.parts[0].state == WSDBG_WARP_UNKNOWN && !snapshot.parts[0].parity.known, apart);
+        wsdbg_snapshot_deinit(&snapshot);
+        wsdbg_look_destroy(look);
+    }
     finish(&scene);
     finish(&other);
     (void)state;
@@ -497,6 +489,44 @@ static void what_a_lane_will_test_is_calculated(void **state)
     (void)state;
 }
 
+/* The id and the count are put together for the BAR, and taken apart behind it.  The id came from memory: it is still
+ * in its register. */
+static void what_was_made_for_a_barrier_is_still_there(void **state)
+{
+    enum { ID = 5, THREADS = 128 };
+    struct scene scene;
+    struct wsdbg_instruction bar, merge;
+    struct wsdbg_snapshot snapshot = {0};
+    struct wsdbg_look *look;
+    start(&scene);
+    const struct wsdbg_cubin_function *gather = function_named(&scene, "6gather");
+    uint32_t number = 0;
+    do
+        wsdbg_decode(gather->code.bytes + (size_t)++number * WSDBG_INSTRUCTION_BYTES, &bar);
+    while (bar.operation != WSDBG_OP_BAR);
+    wsdbg_decode(gather->code.bytes + (number - (size_t)1) * WSDBG_INSTRUCTION_BYTES, &merge);
+    assert_int_equal(merge.operation, WSDBG_OP_LOP3);
+    const uint64_t call = behind_call(&scene, "caller", "6gather", 0),
+                   pc = gather->address + (number + UINT64_C(2)) * WSDBG_INSTRUCTION_BYTES;
+    stand(&scene, pc, &call, 1);
+    scene.standing.registers[merge.sources[2].number] = ID;
+    scene.standing.registers[bar.sources[0].number] = THREADS;
+    scene.grid.block[0] = THREADS;
+    for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
+        scene.warp.lanes[lane] = (struct wsdbg_machine_lane){.pc = pc, .thread = {lane, 0, 0}};
+    assert_null(wsdbg_look_take(&scene.standing.machine, scene.code, &look));
+    assert_null(wsdbg_look_snapshot(&look, 1, &snapshot));
+    const struct wsdbg_part *part = &snapshot.parts[0];
+    assert_int_equal(part->state, WSDBG_WARP_WAIT_NAMED);
+    assert_int_equal(part->count.value, THREADS);
+    assert_in_range(part->barrier, 0, snapshot.barrier_count - 1);
+    assert_int_equal(snapshot.barriers[part->barrier].id, ID);
+    wsdbg_look_destroy(look);
+    wsdbg_snapshot_deinit(&snapshot);
+    finish(&scene);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -504,8 +534,11 @@ int main(void)
         cmocka_unit_test(a_lane_behind_all_that_is_kept_of_a_copy_is_in_it),
         cmocka_unit_test(without_frames_there_are_several_copies),
         cmocka_unit_test(warps_of_two_ctas_were_called_from_two_places),
+        cmocka_unit_test(a_loop_that_calls_is_one_place),
+        cmocka_unit_test(lanes_of_two_copies_are_not_one_wait),
         cmocka_unit_test(each_copy_is_a_wait),
         cmocka_unit_test(what_a_lane_will_test_is_calculated),
+        cmocka_unit_test(what_was_made_for_a_barrier_is_still_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,8 @@ static bool spins(const struct wsdbg_graph *graph, struct launch *launch, struct
     const struct wsdbg_thread_world world = {
         .context = launch, .constant = constant_of, .special = special_of, .global = global_of};
     static const struct wsdbg_thread_state nothing;
-    return wsdbg_spin_find(graph, 0, &nothing, &world, spin);
+    struct wsdbg_spin_code code = {.graph = graph};
+    return wsdbg_spin_find(&code, (struct wsdbg_spin_place){0, 0}, &nothing, &world, spin);
 }
 
 enum { NO = -1 };

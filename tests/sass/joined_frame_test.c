@@ -28,6 +28,22 @@ static void test_words_at_constant_places_are_registers(void **state)
     (void)state;
 }
 
+/* The hardware gives a thread 512 KiB of local memory: no program that runs has a frame like this. */
+static void test_a_frame_that_no_thread_can_have_is_not_followed(void **state)
+{
+    static const struct wsdbg_instruction fits[] = {PROLOGUE, PLUS(STACK, STACK, 16 - (512 << 10)), STORE(STACK, 4, 2),
+                                                    LOAD(4, STACK, 4), FINISH};
+    static const struct wsdbg_instruction is_larger[] = {PROLOGUE, PLUS(STACK, STACK, 12 - (512 << 10)),
+                                                         STORE(STACK, 4, 2), LOAD(4, STACK, 4), FINISH};
+    struct joined_code code = FOLLOWED(fits), larger = FOLLOWED(is_larger);
+    assert_int_equal(code.lines[3].words, 1);
+    assert_int_equal(larger.lines[3].words, 0);
+    assert_false(larger.lines[1].is_left_out);
+    free(code.lines);
+    free(larger.lines);
+    (void)state;
+}
+
 /* A function that was joined to the code has a frame of its own below; a pointer into the caller's one is passed. */
 static void test_a_pointer_to_a_variable_is_followed(void **state)
 {
@@ -333,6 +349,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_at_constant_places_are_registers),
+        cmocka_unit_test(test_a_frame_that_no_thread_can_have_is_not_followed),
         cmocka_unit_test(test_a_pointer_to_a_variable_is_followed),
         cmocka_unit_test(test_a_store_to_any_word_leaves_them_in_memory),
         cmocka_unit_test(test_an_array_stays_in_memory),

@@ -32,13 +32,22 @@ void wsdbg_code_free_kernel(struct wsdbg_code_kernel *kernel)
     free(kernel);
 }
 
+static void clear_graph(struct wsdbg_code_function *function)
+{
+    wsdbg_wait_sites_destroy(function->sites);
+    if (function->joined)
+        wsdbg_joined_destroy(function->joined);
+    else
+        wsdbg_graph_destroy(function->graph);
+    function->sites = NULL;
+    function->joined = NULL;
+    function->graph = NULL;
+}
+
 static void clear_module(struct wsdbg_code_module *module)
 {
     for (size_t i = 0; i < module->function_count; i++)
-        if (module->functions[i].joined)
-            wsdbg_joined_destroy(module->functions[i].joined);
-        else
-            wsdbg_graph_destroy(module->functions[i].graph);
+        clear_graph(&module->functions[i]);
     free(module->functions);
     wsdbg_lines_close(module->lines);
     wsdbg_cubin_close(module->cubin);
@@ -204,7 +213,7 @@ static const struct wsdbg_cubin_function *function_that_begins(void *module, uin
 }
 
 /* A kernel is joined with the functions that it calls. */
-static struct wsdbg_error *make_graph(struct wsdbg_code_module *record, struct wsdbg_code_function *function)
+static struct wsdbg_error *make_code_graph(struct wsdbg_code_module *record, struct wsdbg_code_function *function)
 {
     const struct wsdbg_joined_module module = {record, function_that_begins};
     if (record->ptx)
@@ -216,6 +225,16 @@ static struct wsdbg_error *make_graph(struct wsdbg_code_module *record, struct w
         return error;
     }
     return wsdbg_graph_create_of_function(function->cubin, &function->graph);
+}
+
+static struct wsdbg_error *make_graph(struct wsdbg_code_module *record, struct wsdbg_code_function *function)
+{
+    struct wsdbg_error *error = make_code_graph(record, function);
+    if (!error && function->graph)
+        error = wsdbg_wait_sites_create(function->graph, &function->sites);
+    if (error)
+        clear_graph(function);
+    return error;
 }
 
 /* The instruction of the graph that an instruction of the function itself is. */

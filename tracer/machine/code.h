@@ -8,6 +8,7 @@
 #define WSDBG_MACHINE_CODE_H
 
 #include "machine/interpret.h"
+#include "machine/wait_site.h"
 #include "sass/access.h"
 #include "sass/families.h"
 #include "sass/joined.h"
@@ -20,6 +21,7 @@ struct wsdbg_code_function {
     const struct wsdbg_cubin_function *cubin; /* its address is not 0 */
     struct wsdbg_graph *graph;   /* NULL = not made yet, or code of an architecture that is not decoded; of `joined` */
     struct wsdbg_joined *joined; /* with a copy of each function that it calls; NULL = it calls none that is known */
+    struct wsdbg_wait_sites *sites; /* of the graph */
 };
 
 /* What a warp that stands at an instruction of its kernel must have executed, may have, and still can: for each of the

@@ -13,6 +13,7 @@
 
 #include "machine/code.h"
 #include "machine/look_result.h"
+#include "machine/spin.h"
 #include "machine/wait_site.h"
 #include "machine/words.h"
 #include "model/rows.h"
@@ -79,20 +80,23 @@ struct wsdbg_look_part {
     uint32_t copy;               /* of the joined graph in which the part is taken to be */
     uint32_t copies;   /* of the function that it stands in, which it may be in; 0 and 1: the place is the only one */
     uint32_t calls;    /* so many calls that led there are known: the copies differ only in those before */
-    bool was_asked;    /* the lane's stack frames were: they may be others in other lanes */
+    bool was_asked;    /* the lane's stack frames were: they may be others in other lanes, */
+    bool are_apart;    /* ... and are: some of its lanes stand in other copies than the first one */
     bool may_time_out; /* it polls, and the clock may end that for these lanes */
     /* What executing its code told, where the code's shape did not: see spin.h. */
     struct {
         bool is_found, is_known_not_to;
         bool is_read; /* what it polls: */
         uint64_t address, value;
+        uint32_t phase; /* of an mbarrier */
         uint8_t width_bytes;
     } spin;
 };
 
 /* Which lanes have been followed round a circle.  Zeroed: none; the caller destroys it. */
 struct wsdbg_look_spins {
-    struct walk_memory *memory; /* what they have read */
+    struct walk_memory *memory;  /* what they have read */
+    struct wsdbg_spin_code code; /* which they have executed */
     unsigned limits, tries;
     struct {
         const struct wsdbg_code_function *function;
@@ -105,6 +109,10 @@ struct wsdbg_look_spins {
  * `warp`: row of the machine, in this CTA. */
 struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp, const struct wsdbg_cta *cta,
                                     struct wsdbg_look_spins *spins, struct wsdbg_look_part *part);
+/* What the instruction of the part's site looks at, as the part's first lane comes to it next. */
+struct wsdbg_error *wsdbg_look_reach(struct wsdbg_machine *machine, uint32_t warp, const struct wsdbg_cta *cta,
+                                     struct wsdbg_look_spins *spins, const struct wsdbg_look_part *part,
+                                     struct wsdbg_spin_target *out, bool *known);
 void wsdbg_look_spins_destroy(struct wsdbg_look_spins *spins);
 
 struct wsdbg_look_seen {
@@ -132,10 +140,10 @@ uint32_t wsdbg_look_target(const struct wsdbg_snapshot *rows, uint32_t cta, uint
 /* If the part stands in a function that its kernel calls: the place becomes one of the kernel's graph, the first of
  * part->copies ones. */
 struct wsdbg_error *wsdbg_look_first_copy(const struct wsdbg_code_kernel *kernel, struct wsdbg_look_part *part);
-/* The same, with the calls that the lane's stack frames tell; grid, warp: rows of the machine. */
+/* The same, with the calls that the stack frames of these lanes tell; grid, warp: rows of the machine. */
 struct wsdbg_error *wsdbg_look_called_copy(const struct wsdbg_look_source *source,
                                            const struct wsdbg_code_kernel *kernel, uint32_t grid, uint32_t warp,
-                                           struct wsdbg_look_part *part);
+                                           uint32_t lanes, struct wsdbg_look_part *part);
 /* Whether it takes registers to know what a part waits for. */
 bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part);
 /* CLOCK_MONOTONIC, for the limits on time. */
@@ -207,9 +215,11 @@ struct wsdbg_error *wsdbg_look_copies(const struct wsdbg_look_source *source,
                                       const struct wsdbg_look_operands *operands, const struct wsdbg_snapshot *rows,
                                       struct wsdbg_look_seen *seen);
 
-/* wsdbg_loop_around, of a few loops kept: many warps stand in the same ones. */
+/* wsdbg_loop_around, of a few loops kept: many warps stand in the same ones.  And what lanes need that are followed to
+ * their waits. */
 enum { WSDBG_RECENT_LOOPS = 8 };
 struct wsdbg_look_loops {
+    struct wsdbg_look_spins spins;
     struct wsdbg_look_loop {
         uint32_t instruction;
         bool found;

@@ -3,9 +3,9 @@
  * Reads: the copies of each place, what parts wait for, which warps come to which instruction.  Writes: places and wait
  * sites of parts.
  *
- * A program counter tells the function only.  The stack frames of the part's first lane tell the calls.  Where they are
- * not known, what the part waits for, and which copies its threads can come to, mostly leave one of them.  Otherwise
- * the part has the first one that is left.
+ * A program counter tells the function only.  The stack frames of the part's first lane tell the calls; where those of
+ * other lanes tell others, nothing more is said of the part.  Where they are not known, what the part waits for, and
+ * which copies its threads can come to, mostly leave one of them.  Otherwise the part has the first one that is left.
  */
 #include "machine/look_calls.h"
 
@@ -73,9 +73,48 @@ struct wsdbg_error *wsdbg_look_first_copy(const struct wsdbg_code_kernel *kernel
     return NULL;
 }
 
+/* As far as the calls of both are known. */
+static bool are_same_calls(const struct wsdbg_look_calls *one, const struct wsdbg_look_calls *other)
+{
+    for (uint32_t i = 0; i < one->count && i < other->count; i++)
+        if (one->rows[i].function != other->rows[i].function || one->rows[i].call != other->rows[i].call)
+            return false;
+    return true;
+}
+
+/* Lanes that may have come another way than the first one.  Those that are active came together; of the others that is
+ * not known, and to read a lane's registers takes a millisecond: the first and the last of them are asked.  Those that
+ * wait for other lanes wait for nothing else. */
+static uint32_t others_to_ask(const struct wsdbg_machine_warp *warp, const struct wsdbg_look_part *part, uint32_t lanes)
+{
+    const struct wsdbg_instruction *at = wsdbg_graph_instruction(part->own.function->graph, part->own.instruction);
+    const bool meets = at->operation == WSDBG_OP_BSYNC || at->operation == WSDBG_OP_WARPSYNC;
+    const uint32_t active = lanes & warp->active_lanes, idle = lanes & ~warp->active_lanes;
+    uint32_t asked = active & -active;
+    if (idle && !meets)
+        asked |= (idle & -idle) | UINT32_C(1) << (31 - __builtin_clz(idle));
+    return asked & ~(UINT32_C(1) << part->lane);
+}
+
+static struct wsdbg_error *compare_lanes(const struct wsdbg_look_source *source,
+                                         const struct wsdbg_code_function *kernel, struct wsdbg_look_stand stand,
+                                         uint32_t lanes, const struct wsdbg_look_calls *first,
+                                         struct wsdbg_look_part *part)
+{
+    struct wsdbg_error *error = NULL;
+    uint32_t others = others_to_ask(&source->machine->warps[stand.warp], part, lanes);
+    for (; !error && others && !part->are_apart; others &= others - 1) {
+        struct wsdbg_look_calls calls;
+        stand.lane = (uint32_t)__builtin_ctz(others);
+        error = wsdbg_look_calls(source, &stand, kernel, &calls);
+        part->are_apart = !error && !are_same_calls(first, &calls);
+    }
+    return error;
+}
+
 struct wsdbg_error *wsdbg_look_called_copy(const struct wsdbg_look_source *source,
                                            const struct wsdbg_code_kernel *kernel, uint32_t grid, uint32_t warp,
-                                           struct wsdbg_look_part *part)
+                                           uint32_t lanes, struct wsdbg_look_part *part)
 {
     struct copies copies = {.count = 0};
     struct wsdbg_look_calls calls;
@@ -84,7 +123,9 @@ struct wsdbg_error *wsdbg_look_called_copy(const struct wsdbg_look_source *sourc
     if (error || part->copies <= 1)
         return error;
     error = wsdbg_look_calls(source, &stand, kernel->function, &calls);
-    if (error || !calls.count)
+    if (!error)
+        error = compare_lanes(source, kernel->function, stand, lanes, &calls, part);
+    if (error || !calls.count || part->are_apart)
         return error;
     find_copies(kernel->function, &part->own, &copies);
     part->calls = keep_called(kernel->function->joined, &calls, &copies) ? calls.count : 0;
@@ -164,7 +205,7 @@ static struct wsdbg_error *choose(const struct choice *choice, struct wsdbg_look
             continue;
         take(choice->kernel->function, copies.places[i], &other);
         struct wsdbg_error *error =
-            wsdbg_wait_site_find(choice->kernel->function->graph, copies.places[i].instruction, &other.site);
+            wsdbg_wait_sites_find(choice->kernel->function->sites, copies.places[i].instruction, &other.site);
         if (error)
             return error;
         if (other.site.state != part->site.state || !fits(choice, &other.site))
@@ -195,7 +236,7 @@ struct wsdbg_error *wsdbg_look_copies(const struct wsdbg_look_source *source,
 {
     struct wsdbg_error *error = NULL;
     for (uint32_t i = 0; !error && i < rows->part_count; i++)
-        if (seen->parts[i].copies > 1 && !seen->parts[i].wait)
+        if (seen->parts[i].copies > 1 && !seen->parts[i].wait && !seen->parts[i].are_apart)
             error = choose_for(source, operands, rows, i, seen);
     return error;
 }

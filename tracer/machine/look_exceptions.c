@@ -19,7 +19,7 @@
 #include "sass/flow.h"
 
 /* CUDBGException_t: of a thread are those, all others of its warp or of more. */
-enum { LANE_MISALIGNED = 11, WARP_MISALIGNED = 6 };
+enum { LANE_MISALIGNED = 11, WARP_MISALIGNED = 6, COPIES_MOST = 256 };
 #define OF_A_LANE (1u << 1 | 1u << 2 | 1u << LANE_MISALIGNED | 1u << 13 | 1u << 15 | 1u << 16)
 
 struct exceptions {
@@ -279,6 +279,31 @@ static struct wsdbg_error *find_object(const struct exceptions *exceptions, cons
     return NULL;
 }
 
+/* The copy of a function in which the instruction was, if the warp still stands in the function and it is known in
+ * which copy of it. */
+static void find_copy(const struct exceptions *exceptions, uint32_t warp, const struct wsdbg_code_function *kernel,
+                      struct wsdbg_look_part *at)
+{
+    const struct wsdbg_warp_row *row = &exceptions->out->warps[warp];
+    struct wsdbg_joined_place places[COPIES_MOST];
+    uint32_t number, copy = WSDBG_GRAPH_NONE;
+    const struct wsdbg_cubin_function *function = wsdbg_code_origin(&at->own, &number);
+    const size_t count = wsdbg_joined_places(kernel->joined, function, number, places, COPIES_MOST);
+    for (uint32_t i = row->part_first; i < row->part_first + row->part_count; i++) {
+        const struct wsdbg_look_part *part = &exceptions->seen->parts[i];
+        if (part->copies != 1 || part->own.function != at->own.function)
+            continue;
+        if (copy != WSDBG_GRAPH_NONE && copy != part->copy)
+            return;
+        copy = part->copy;
+    }
+    for (size_t i = 0; i < count && i < COPIES_MOST; i++)
+        if (places[i].copy == copy) {
+            at->place.instruction = places[i].instruction;
+            at->copies = 1;
+        }
+}
+
 static struct wsdbg_error *add(const struct exceptions *exceptions, uint32_t warp, uint32_t lane, uint32_t lanes)
 {
     struct wsdbg_snapshot *out = exceptions->out;
@@ -306,6 +331,8 @@ static struct wsdbg_error *add(const struct exceptions *exceptions, uint32_t war
     struct wsdbg_look_part part = {.place = place, .named = place};
     if (wsdbg_code_is_decoded(&place))
         error = wsdbg_look_first_copy(exceptions->seen->grids[grid - out->grids].kernel, &part);
+    if (!error && part.copies > 1)
+        find_copy(exceptions, warp, part.place.function, &part);
     if (!error) /* of several copies each does the same, but which calls led there is not known */
         error = wsdbg_look_site(exceptions->tables, part.copies == 1 ? &part.place : &place, grid->module, &row->site);
     return error || !row->exact || !wsdbg_code_is_decoded(&place) ? error : find_object(exceptions, &part.place, row);

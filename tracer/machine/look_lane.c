@@ -4,7 +4,8 @@
  */
 #include "machine/look_lane.h"
 
-enum { MOVES_MAX = 4 }; /* followed back to find what a register of a loop is */
+enum { SPECIAL_CTA_RANK = 136 }; /* its number as an operand (walk_thread.c) */
+enum { MOVES_MAX = 4 };          /* followed back to find what a register of a loop is */
 
 bool look_lane_general(struct look_lane *lane, uint32_t number, uint32_t *value)
 {
@@ -116,4 +117,53 @@ bool look_lane_kept_value(struct look_lane *lane, const struct wsdbg_loop *loop,
         return look_lane_constant(lane, (uint32_t)from->value + 4 * half, from->bank, value);
     return half == 0 && (from->kind == WSDBG_OPERAND_REGISTER || from->kind == WSDBG_OPERAND_UNIFORM) &&
            look_lane_kept_value(lane, loop, written, *from, depth + 1, value);
+}
+
+/* ---- what code around a place calculates ---- */
+
+static bool constant_of_lane(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    return look_lane_constant(context, offset_bytes, (uint8_t)bank, value);
+}
+
+static bool special_of_lane(void *context, uint32_t number, uint32_t *value)
+{
+    const struct look_lane *lane = context;
+    *value = lane->rank;
+    return number == SPECIAL_CTA_RANK;
+}
+
+struct wsdbg_thread_world look_lane_world(struct look_lane *lane)
+{
+    return (struct wsdbg_thread_world){.context = lane, .constant = constant_of_lane, .special = special_of_lane};
+}
+
+void look_lane_state(const struct look_lane *lane, struct wsdbg_thread_state *state)
+{
+    *state = (struct wsdbg_thread_state){0};
+    for (uint32_t i = 0; i < lane->general_count; i++) {
+        state->value[i] = lane->general[i];
+        state->known[i] = true;
+    }
+    for (uint32_t i = 0; i < lane->uniform_count && i < WSDBG_URZ; i++) {
+        state->value[WSDBG_REGISTER_UNIFORM + i] = lane->uniform[i];
+        state->known[WSDBG_REGISTER_UNIFORM + i] = true;
+    }
+}
+
+bool look_lane_value_in(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand, uint32_t *value)
+{
+    const struct wsdbg_operand uniform = {.kind = WSDBG_OPERAND_UNIFORM, .number = operand->uniform, .registers = 1};
+    struct wsdbg_operand general = *operand;
+    const bool is_memory = operand->kind == WSDBG_OPERAND_MEMORY;
+    general.kind = is_memory ? WSDBG_OPERAND_REGISTER : operand->kind;
+    const unsigned registers[] = {wsdbg_register_of(&general, 0),
+                                  is_memory ? wsdbg_register_of(&uniform, 0) : WSDBG_REGISTER_NONE};
+    *value = is_memory || operand->kind == WSDBG_OPERAND_IMMEDIATE ? (uint32_t)operand->value : 0;
+    for (unsigned i = 0; i < 2; i++) {
+        if (registers[i] < WSDBG_REGISTER_COUNT && !state->known[registers[i]])
+            return false;
+        *value += registers[i] < WSDBG_REGISTER_COUNT ? state->value[registers[i]] : 0;
+    }
+    return true;
 }

@@ -6,8 +6,9 @@
 
 struct look_lane {
     struct wsdbg_machine *machine;
-    uint32_t warp, lane, cta; /* warp, cta: rows of the machine */
-    uint32_t rank;            /* of the CTA in its cluster */
+    uint32_t warp, lane, cta;        /* warp, cta: rows of the machine */
+    uint32_t rank;                   /* of the CTA in its cluster */
+    const struct wsdbg_cta *cta_row; /* of the snapshot */
     struct wsdbg_look_loops *loops;
     uint32_t general[WSDBG_EXCERPT_WORDS], uniform[WSDBG_EXCERPT_WORDS];
     uint32_t general_count, uniform_count;
@@ -27,5 +28,14 @@ bool look_lane_constant(struct look_lane *lane, uint32_t offset, uint8_t bank, u
  * what was moved into it just before, from a parameter or another register. */
 bool look_lane_kept_value(struct look_lane *lane, const struct wsdbg_loop *loop, uint32_t at,
                           struct wsdbg_operand operand, unsigned depth, uint32_t *value);
+
+/* What code calculates for the lane: from the registers that were read, its constants and its rank. */
+struct wsdbg_thread_world look_lane_world(struct look_lane *lane);
+void look_lane_state(const struct look_lane *lane, struct wsdbg_thread_state *state);
+/* As look_lane_value, of a state. */
+bool look_lane_value_in(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand, uint32_t *value);
+
+/* The BAR before the part's counter: look_bar.c. */
+void look_bar_read(struct look_lane *lane, const struct wsdbg_look_part *part, struct wsdbg_part_operands *operands);
 
 #endif

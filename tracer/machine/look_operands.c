@@ -11,8 +11,6 @@
 #include "machine/loop_round.h"
 #include "sass/follow.h"
 
-enum { SPECIAL_CTA_RANK = 136 }; /* its number as an operand (walk_thread.c) */
-
 static bool is_in_registers(const struct wsdbg_operand *operand)
 {
     return (operand->kind == WSDBG_OPERAND_REGISTER && operand->number != WSDBG_RZ) ||
@@ -62,119 +60,9 @@ static void read_request(struct look_lane *lane, const struct wsdbg_instruction 
     operands->resolved = true;
 }
 
-/* ---- what code around a place calculates ---- */
-
 static bool lane_value(void *context, const struct wsdbg_operand *operand, uint32_t *value)
 {
     return look_lane_value(context, operand, value);
-}
-
-static bool lane_constant(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
-{
-    return look_lane_constant(context, offset_bytes, (uint8_t)bank, value);
-}
-
-static bool lane_special(void *context, uint32_t number, uint32_t *value)
-{
-    const struct look_lane *lane = context;
-    *value = lane->rank;
-    return number == SPECIAL_CTA_RANK;
-}
-
-/* The registers of the lane, as far as they were read. */
-static void take_registers(const struct look_lane *lane, struct wsdbg_thread_state *state)
-{
-    *state = (struct wsdbg_thread_state){0};
-    for (uint32_t i = 0; i < lane->general_count; i++) {
-        state->value[i] = lane->general[i];
-        state->known[i] = true;
-    }
-    for (uint32_t i = 0; i < lane->uniform_count && i < WSDBG_URZ; i++) {
-        state->value[WSDBG_REGISTER_UNIFORM + i] = lane->uniform[i];
-        state->known[WSDBG_REGISTER_UNIFORM + i] = true;
-    }
-}
-
-static bool value_behind(const struct wsdbg_thread_state *state, const struct wsdbg_operand *operand, uint32_t *value)
-{
-    const struct wsdbg_operand uniform = {.kind = WSDBG_OPERAND_UNIFORM, .number = operand->uniform, .registers = 1};
-    struct wsdbg_operand general = *operand;
-    const bool is_memory = operand->kind == WSDBG_OPERAND_MEMORY;
-    general.kind = is_memory ? WSDBG_OPERAND_REGISTER : operand->kind;
-    const unsigned registers[] = {wsdbg_register_of(&general, 0),
-                                  is_memory ? wsdbg_register_of(&uniform, 0) : WSDBG_REGISTER_NONE};
-    *value = is_memory || operand->kind == WSDBG_OPERAND_IMMEDIATE ? (uint32_t)operand->value : 0;
-    for (unsigned i = 0; i < 2; i++) {
-        if (registers[i] < WSDBG_REGISTER_COUNT && !state->known[registers[i]])
-            return false;
-        *value += registers[i] < WSDBG_REGISTER_COUNT ? state->value[registers[i]] : 0;
-    }
-    return true;
-}
-
-static bool is_written(const struct wsdbg_graph *graph, uint32_t first, uint32_t end, enum wsdbg_operand_kind kind,
-                       uint32_t number)
-{
-    const struct wsdbg_operand operand = {.kind = kind, .number = (uint16_t)number, .registers = 1};
-    for (uint32_t i = first; i < end; i++)
-        if (wsdbg_writes_operand(wsdbg_graph_instruction(graph, i), &operand))
-            return true;
-    return false;
-}
-
-/* What registers held at a BAR that the lane has passed: calculated from the begin of its block, of registers that were
- * not written since. */
-static void find_state_at(const struct look_lane *lane, const struct wsdbg_look_part *part, uint32_t bar,
-                          const struct wsdbg_thread_world *world, struct wsdbg_thread_state *state)
-{
-    const struct wsdbg_graph *graph = part->place.function->graph;
-    const uint32_t first = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, bar))->first;
-    take_registers(lane, state);
-    for (uint32_t i = 0; i < WSDBG_RZ; i++)
-        state->known[i] &= !is_written(graph, first, part->place.instruction, WSDBG_OPERAND_REGISTER, i);
-    for (uint32_t i = 0; i < WSDBG_URZ; i++)
-        state->known[WSDBG_REGISTER_UNIFORM + i] &=
-            !is_written(graph, first, part->place.instruction, WSDBG_OPERAND_UNIFORM, i);
-    for (uint32_t i = first; i < bar; i++)
-        wsdbg_thread_step(wsdbg_graph_instruction(graph, i), world, state);
-}
-
-/* What a register held at the BAR: its present value or, if it was written since, a calculated one. */
-static bool bar_value(struct look_lane *lane, const struct wsdbg_look_part *part, const struct wsdbg_operand *operand,
-                      uint32_t *value)
-{
-    const struct wsdbg_thread_world world = {.context = lane, .constant = lane_constant, .special = lane_special};
-    struct wsdbg_thread_state state;
-    if (part->site.bar_holds || operand->kind == WSDBG_OPERAND_IMMEDIATE)
-        return look_lane_value(lane, operand, value);
-    find_state_at(lane, part, part->site.barrier_before, &world, &state);
-    return !lane->error && value_behind(&state, operand, value);
-}
-
-/* One register with `threads << 16 | id`, or id and threads of their own. */
-static void read_bar(struct look_lane *lane, const struct wsdbg_look_part *part, struct wsdbg_part_operands *operands)
-{
-    const struct wsdbg_instruction *bar = instruction_of(part, part->site.barrier_before);
-    const bool guard_holds = part->site.guard_holds;
-    const struct wsdbg_operand *id = look_lane_source(bar, 0), *threads = look_lane_source(bar, 1);
-    uint32_t mask = 0;
-    bool known = false;
-    struct wsdbg_machine *machine = lane->machine;
-    if (bar->guard != WSDBG_PT && !bar->guard_is_uniform && guard_holds) {
-        if (!lane->error)
-            lane->error = machine->ops->predicates(machine, lane->warp, lane->lane, &mask, &known);
-        operands->bar_skipped = known && (mask >> bar->guard & 1) == bar->guard_is_negated;
-    }
-    operands->bar_threads = 0;
-    if (!id || !bar_value(lane, part, id, &operands->bar_id) ||
-        (threads && !bar_value(lane, part, threads, &operands->bar_threads)))
-        return;
-    const bool packed = threads && id->kind == WSDBG_OPERAND_REGISTER && threads->kind == WSDBG_OPERAND_REGISTER &&
-                        id->number == threads->number;
-    if (packed)
-        operands->bar_threads >>= 16;
-    operands->bar_id &= 15;
-    operands->bar_known = true;
 }
 
 /* The address of a global or generic access: a pair of registers and a displacement. */
@@ -226,6 +114,7 @@ struct wsdbg_error *wsdbg_look_loop(struct wsdbg_look_loops *loops, const struct
 
 void wsdbg_look_forget_loops(struct wsdbg_look_loops *loops)
 {
+    wsdbg_look_spins_destroy(&loops->spins);
     for (size_t i = 0; i < WSDBG_RECENT_LOOPS; i++)
         free(loops->recent[i].loop.body);
 }
@@ -249,7 +138,7 @@ static bool test_operands(struct look_lane *lane, const struct wsdbg_look_part *
     if (lane->error || !loop || part->site.is_fresh)
         return !lane->error && look_lane_value(lane, memory, address) && look_lane_value(lane, parity, phase);
     const struct wsdbg_lane_values values = {lane, lane_value};
-    const struct wsdbg_thread_world world = {.context = lane, .constant = lane_constant, .special = lane_special};
+    const struct wsdbg_thread_world world = look_lane_world(lane);
     return !lane->error && part->site.of_several && wsdbg_loop_test_operands(loop, at, &values, &world, address, phase);
 }
 
@@ -267,31 +156,55 @@ static bool followed_operands(struct look_lane *lane, const struct wsdbg_look_pa
     bool known = false;
     if (stops && memory && parity) {
         stops[at / 64] |= (uint64_t)1 << at % 64;
-        take_registers(lane, &state);
-        const struct wsdbg_follow_start start = {
-            .graph = graph,
-            .instruction = part->place.instruction,
-            .state = &state,
-            .world = {.context = lane, .constant = lane_constant, .special = lane_special},
-            .stops = stops};
+        look_lane_state(lane, &state);
+        const struct wsdbg_follow_start start = {.graph = graph,
+                                                 .instruction = part->place.instruction,
+                                                 .state = &state,
+                                                 .world = look_lane_world(lane),
+                                                 .stops = stops};
         struct wsdbg_thread_state there;
         lane->error = wsdbg_follow_create(&start, &follow);
-        known = !lane->error && wsdbg_follow_at(follow, at, &there) && value_behind(&there, memory, address) &&
-                value_behind(&there, parity, phase);
+        known = !lane->error && wsdbg_follow_at(follow, at, &there) && look_lane_value_in(&there, memory, address) &&
+                look_lane_value_in(&there, parity, phase);
     }
     wsdbg_follow_destroy(follow);
     free(stops);
     return known && !lane->error;
 }
 
+/* What the lane comes to look at: a build without optimisation keeps what its waits are made of in the stack frame, and
+ * waits in functions that are called. */
+static bool reached_target(struct look_lane *lane, const struct wsdbg_look_part *part, struct wsdbg_spin_target *out)
+{
+    bool known = false;
+    if (lane->error || !part->place.function->joined)
+        return false;
+    lane->error = wsdbg_look_reach(lane->machine, lane->warp, lane->cta_row, &lane->loops->spins, part, out, &known);
+    return known && !lane->error;
+}
+
+static bool reached_operands(struct look_lane *lane, const struct wsdbg_look_part *part, uint32_t *address,
+                             uint32_t *phase)
+{
+    struct wsdbg_spin_target target;
+    if (!reached_target(lane, part, &target) || !target.is_test)
+        return false;
+    *address = (uint32_t)target.address;
+    *phase = target.phase << 31;
+    return true;
+}
+
 /* The test's phase lies in bit 31 of its register. */
 static void read_mbarrier(struct look_lane *lane, const struct wsdbg_look_part *part,
                           struct wsdbg_part_operands *operands, struct wsdbg_part *row)
 {
-    uint32_t phase = 0;
-    const bool known =
-        (part->site.operands_hold && test_operands(lane, part, &operands->mbarrier, &phase)) ||
-        (!lane->error && !part->site.of_several && followed_operands(lane, part, &operands->mbarrier, &phase));
+    uint32_t phase = part->spin.phase << 31;
+    operands->mbarrier = (uint32_t)part->spin.address;
+    const bool known = part->spin.is_read ||
+                       (part->site.operands_hold && test_operands(lane, part, &operands->mbarrier, &phase)) ||
+                       (!lane->error && !part->site.of_several &&
+                        (followed_operands(lane, part, &operands->mbarrier, &phase) ||
+                         reached_operands(lane, part, &operands->mbarrier, &phase)));
     if (!known)
         return;
     row->parity = wsdbg_known_u32(phase >> 31);
@@ -311,9 +224,13 @@ static bool polled_address(struct look_lane *lane, const struct wsdbg_look_part 
     uint32_t offset = 0;
     const bool known = memory && (shared ? shared_address(lane, loop, at, memory, &offset)
                                          : global_address(lane, loop, at, memory, address));
-    if (shared)
+    struct wsdbg_spin_target target;
+    if (shared && known)
         *address = offset & WSDBG_OFFSET_MASK;
-    return known;
+    if (known || !reached_target(lane, part, &target) || target.is_test || target.is_shared != shared)
+        return known;
+    *address = target.address;
+    return true;
 }
 
 static void read_polled_value(struct look_lane *lane, bool shared, uint64_t address, struct wsdbg_part *row)
@@ -371,8 +288,9 @@ static void read_poll(struct look_lane *lane, const struct wsdbg_instruction *lo
                       struct wsdbg_part_operands *operands, struct wsdbg_part *row)
 {
     const bool shared = part->site.state == WSDBG_WARP_SPIN_SHARED;
+    const bool can_be_reached = part->place.function->joined && !part->spin.is_read;
     uint64_t address;
-    if (part->spin.is_found) {
+    if (part->spin.is_found && !can_be_reached) {
         take_spin(lane, part, operands, row);
         return;
     }
@@ -471,6 +389,7 @@ struct wsdbg_error *wsdbg_look_part_operands(const struct wsdbg_look_source *sou
                              .lane = part->lane,
                              .cta = seen->ctas[cta].machine,
                              .rank = tables->out->ctas[cta].cluster_rank,
+                             .cta_row = &tables->out->ctas[cta],
                              .loops = loops};
     const bool needs = part->place.function && wsdbg_look_needs_registers(part);
     if (!part->place.function)
@@ -483,7 +402,7 @@ struct wsdbg_error *wsdbg_look_part_operands(const struct wsdbg_look_source *sou
         lane.error = read_registers(&lane, row->warp, tables);
     const bool has_none = needs && !lane.general_count && !lane.uniform_count;
     if (!lane.error && part->site.barrier_before != WSDBG_NO_INSTRUCTION)
-        read_bar(&lane, part, operands);
+        look_bar_read(&lane, part, operands);
     if (!lane.error)
         read_site(&lane, part, operands, row);
     row->seen = !lane.error && !has_none;

@@ -295,7 +295,8 @@ static struct wsdbg_error *find_copy(struct listing *listing, uint32_t grid, siz
         return error;
     *row = before;
     row->was_asked = true;
-    return wsdbg_look_called_copy(listing->source, beside->kernel, beside->machine, warp, row);
+    return wsdbg_look_called_copy(listing->source, beside->kernel, beside->machine, warp,
+                                  listing->out->parts[part].lanes, row);
 }
 
 /* That of an earlier part where it has the same counter. */
@@ -328,7 +329,12 @@ static struct wsdbg_error *find_site(struct listing *listing, uint32_t grid, siz
     error = find_copy(listing, grid, part);
     if (error)
         return error;
-    return wsdbg_wait_site_find(row->place.function->graph, row->place.instruction, &row->site);
+    error = wsdbg_wait_sites_find(row->place.function->sites, row->place.instruction, &row->site);
+    if (row->are_apart) { /* each of its lanes may wait for something else */
+        row->site.state = WSDBG_WARP_UNKNOWN;
+        row->site.barrier_before = WSDBG_NO_INSTRUCTION;
+    }
+    return error;
 }
 
 /* The code at a part's counter, and what waits there. */
@@ -363,7 +369,8 @@ static struct wsdbg_error *add_parts(struct listing *listing, uint32_t grid, uin
         const struct wsdbg_look_part *part = &listing->seen->parts[i];
         const struct wsdbg_code_place at = {part->place.function, part->site.home};
         uint64_t home = at.function ? wsdbg_code_address(&at) : part->pc;
-        if (part->copies) /* what a function waits for depends on who called it */
+        /* What a function waits for depends on who called it.  A loop may call functions, and begin in their caller. */
+        if (at.function && at.function->joined)
             home = wsdbg_mix(home, at.instruction);
         for (uint32_t lanes = listing->out->parts[i].lanes; lanes; lanes &= lanes - 1)
             listing->seen->warps[warp].stands += wsdbg_mix(home, (uint64_t)__builtin_ctz(lanes) + 1);

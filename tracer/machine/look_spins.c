@@ -61,7 +61,9 @@ static void note(struct wsdbg_look_spins *spins, const struct wsdbg_look_part *p
 static void take_spin(struct wsdbg_look_part *part, const struct wsdbg_spin *spin)
 {
     part->site = (struct wsdbg_wait_site){
-        .state = spin->is_shared ? WSDBG_WARP_SPIN_SHARED : WSDBG_WARP_SPIN_GLOBAL,
+        .state = spin->is_test     ? WSDBG_WARP_WAIT_MBARRIER
+                 : spin->is_shared ? WSDBG_WARP_SPIN_SHARED
+                                   : WSDBG_WARP_SPIN_GLOBAL,
         .instruction = spin->load,
         .home = spin->home,
         .barrier_before = WSDBG_NO_INSTRUCTION,
@@ -70,6 +72,7 @@ static void take_spin(struct wsdbg_look_part *part, const struct wsdbg_spin *spi
     part->spin.is_found = part->spin.is_read = true;
     part->spin.address = spin->address;
     part->spin.value = spin->value;
+    part->spin.phase = spin->phase;
     part->spin.width_bytes = spin->width_bytes;
 }
 
@@ -98,37 +101,105 @@ static struct walk_thread thread_of(const struct wsdbg_lane *lane, const struct 
                                 .sibling = warp->cta,
                                 .linear = at[0] + block[0] * (at[1] + block[1] * at[2]),
                                 .lane = lane->lane,
+                                .warp = lane->warp,
+                                .is_there = true,
                                 .is_of_words = true};
+}
+
+/* Where the part is in the code of its function.  False: it may be in several copies of that. */
+static bool place_of(const struct wsdbg_look_part *part, struct wsdbg_spin_place *out)
+{
+    const struct wsdbg_code_function *function = part->place.function;
+    const uint64_t at = part->pc - function->cubin->address;
+    *out = (struct wsdbg_spin_place){0, part->place.instruction};
+    if (function->joined && part->copies)
+        *out = (struct wsdbg_spin_place){part->copy, part->own.instruction};
+    else if (function->joined)
+        out->number = (uint32_t)(at / WSDBG_INSTRUCTION_BYTES);
+    return part->copies <= 1;
+}
+
+static void begin_code(struct wsdbg_look_spins *spins, const struct wsdbg_code_function *function)
+{
+    if (spins->code.graph == function->graph)
+        return;
+    const uint32_t steps = spins->code.steps;
+    wsdbg_spin_code_deinit(&spins->code);
+    spins->code = (struct wsdbg_spin_code){.graph = function->graph, .joined = function->joined, .steps = steps};
+}
+
+/* What a lane is followed with. */
+struct start {
+    struct wsdbg_thread_state state;
+    struct walk_thread thread;
+    struct wsdbg_thread_world world;
+    struct wsdbg_spin_place place;
+};
+
+/* *known is false where its place or its registers are not. */
+static struct wsdbg_error *begin(struct wsdbg_lane *lane, const struct wsdbg_cta *cta, struct wsdbg_look_spins *spins,
+                                 const struct wsdbg_look_part *part, struct start *start, bool *known)
+{
+    *known = place_of(part, &start->place);
+    if (!*known)
+        return NULL;
+    if (!spins->memory)
+        spins->memory = calloc(1, sizeof *spins->memory);
+    if (!spins->memory)
+        return &wsdbg_error_no_memory;
+    *known = read_lane(lane, &start->state);
+    if (!*known)
+        return lane->error;
+    walk_memory_begin_cta(spins->memory);
+    start->thread = thread_of(lane, cta, spins->memory);
+    start->world = walk_thread_world(&start->thread);
+    begin_code(spins, part->place.function);
+    return NULL;
 }
 
 static struct wsdbg_error *look_for_spin(struct wsdbg_lane *lane, const struct wsdbg_cta *cta,
                                          struct wsdbg_look_spins *spins, struct wsdbg_look_part *part)
 {
-    struct wsdbg_thread_state state;
+    struct start start;
     struct wsdbg_spin spin;
-    if (!spins->memory)
-        spins->memory = calloc(1, sizeof *spins->memory);
-    if (!spins->memory)
-        return &wsdbg_error_no_memory;
-    if (!read_lane(lane, &state))
-        return lane->error;
-    walk_memory_begin_cta(spins->memory);
-    struct walk_thread thread = thread_of(lane, cta, spins->memory);
-    const struct wsdbg_thread_world world = walk_thread_world(&thread);
-    if (wsdbg_spin_find(part->place.function->graph, part->place.instruction, &state, &world, &spin)) {
+    bool known;
+    struct wsdbg_error *error = begin(lane, cta, spins, part, &start, &known);
+    if (error || !known)
+        return error;
+    if (wsdbg_spin_find(&spins->code, start.place, &start.state, &start.world, &spin)) {
         take_spin(part, &spin);
         note(spins, part);
     } else {
         part->spin.is_known_not_to = true;
     }
-    return thread.error;
+    return start.thread.error;
+}
+
+struct wsdbg_error *wsdbg_look_reach(struct wsdbg_machine *machine, uint32_t warp, const struct wsdbg_cta *cta,
+                                     struct wsdbg_look_spins *spins, const struct wsdbg_look_part *part,
+                                     struct wsdbg_spin_target *out, bool *known)
+{
+    struct wsdbg_lane lane = {machine, warp, part->lane, NULL};
+    struct start start;
+    struct wsdbg_error *error = begin(&lane, cta, spins, part, &start, known);
+    if (error || !*known)
+        return error;
+    *known = wsdbg_spin_reach(&spins->code, start.place, &start.state, &start.world, part->site.instruction, out) &&
+             !start.thread.error;
+    return start.thread.error;
 }
 
 struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp, const struct wsdbg_cta *cta,
                                     struct wsdbg_look_spins *spins, struct wsdbg_look_part *part)
 {
     struct wsdbg_lane lane = {machine, warp, part->lane, NULL};
+    struct wsdbg_error *error = NULL;
     part->may_time_out = part->site.has_limit;
+    /* What a limit is made of lies in the stack frame of joined code, which only a lane that is followed has. */
+    if (part->site.has_limit && part->place.function->joined && spins->tries++ < TRIES_MOST)
+        error = look_for_spin(&lane, cta, spins, part);
+    if (error || part->spin.is_found)
+        return error;
     if (part->site.has_limit)
         return spins->limits++ < LIMITS_MOST ? look_at_limit(&lane, part) : NULL;
     if ((part->site.state != WSDBG_WARP_RUNNING && !part->site.is_pointed) ||
@@ -137,7 +208,7 @@ struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp
         return NULL;
     if (spins->tries++ < TRIES_MOST)
         return look_for_spin(&lane, cta, spins, part);
-    if (!part->site.is_pointed)
+    if (!part->site.is_pointed && part->copies <= 1)
         take_as_others(spins, part);
     return NULL;
 }
@@ -145,4 +216,5 @@ struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp
 void wsdbg_look_spins_destroy(struct wsdbg_look_spins *spins)
 {
     free(spins->memory);
+    wsdbg_spin_code_deinit(&spins->code);
 }

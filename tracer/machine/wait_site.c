@@ -265,7 +265,19 @@ static bool only_copies_out_use_scoreboards(const struct wsdbg_graph *graph)
     return copies_out;
 }
 
-static enum wsdbg_warp_state waits_at(const struct wsdbg_graph *graph, uint32_t pc)
+/* What is asked of a whole graph. */
+struct scoreboards {
+    bool is_known, only_copies_out;
+};
+
+static bool asks_copies_out(const struct wsdbg_graph *graph, struct scoreboards *scoreboards)
+{
+    if (!scoreboards->is_known)
+        *scoreboards = (struct scoreboards){true, only_copies_out_use_scoreboards(graph)};
+    return scoreboards->only_copies_out;
+}
+
+static enum wsdbg_warp_state waits_at(const struct wsdbg_graph *graph, uint32_t pc, struct scoreboards *scoreboards)
 {
     const enum wsdbg_operation operation = at(graph, pc)->operation;
     switch (operation) {
@@ -274,7 +286,7 @@ static enum wsdbg_warp_state waits_at(const struct wsdbg_graph *graph, uint32_t 
     case WSDBG_OP_ACQBULK:
         return WSDBG_WARP_WAIT_GRID_DEPENDENCY;
     case WSDBG_OP_DEPBAR:
-        return only_copies_out_use_scoreboards(graph) ? WSDBG_WARP_WAIT_BULK : WSDBG_WARP_RUNNING;
+        return asks_copies_out(graph, scoreboards) ? WSDBG_WARP_WAIT_BULK : WSDBG_WARP_RUNNING;
     case WSDBG_OP_BSYNC:
     case WSDBG_OP_WARPSYNC:
         return WSDBG_WARP_RECONVERGE;
@@ -331,9 +343,9 @@ static bool keeps_guard(const struct wsdbg_graph *graph, uint32_t instruction, u
 }
 
 /* What the counter's own instruction waits for, or the loop around it. */
-static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out)
+static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc, enum wsdbg_warp_state state,
+                                   struct wsdbg_wait_site *out)
 {
-    const enum wsdbg_warp_state state = waits_at(graph, pc);
     struct wsdbg_loop loop;
     bool in_loop;
     if (state != WSDBG_WARP_RUNNING && state != WSDBG_WARP_RECONVERGE) {
@@ -354,12 +366,14 @@ static struct wsdbg_error *find_at(const struct wsdbg_graph *graph, uint32_t pc,
     return NULL;
 }
 
-struct wsdbg_error *wsdbg_wait_site_find(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out)
+static struct wsdbg_error *find_site(const struct wsdbg_graph *graph, uint32_t pc, struct scoreboards *scoreboards,
+                                     struct wsdbg_wait_site *out)
 {
+    const enum wsdbg_warp_state state = waits_at(graph, pc, scoreboards);
     *out = (struct wsdbg_wait_site){.barrier_before = WSDBG_NO_INSTRUCTION};
     found(out, WSDBG_WARP_RUNNING, pc, pc, true);
-    struct wsdbg_error *error = find_at(graph, pc, out);
-    out->gathers = waits_at(graph, pc) == WSDBG_WARP_RECONVERGE;
+    struct wsdbg_error *error = find_at(graph, pc, state, out);
+    out->gathers = state == WSDBG_WARP_RECONVERGE;
     if (error)
         return error;
     const uint32_t bar = out->barrier_before = barrier_before(graph, pc, &out->bar_is_joined);
@@ -367,5 +381,86 @@ struct wsdbg_error *wsdbg_wait_site_find(const struct wsdbg_graph *graph, uint32
         out->bar_holds = !is_overwritten(graph, bar, pc);
         out->guard_holds = keeps_guard(graph, bar, pc);
     }
+    return NULL;
+}
+
+struct wsdbg_error *wsdbg_wait_site_find(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out)
+{
+    struct scoreboards scoreboards = {0};
+    return find_site(graph, pc, &scoreboards, out);
+}
+
+/* ---- those that were found ---- */
+
+/* `rows`: a table with room for twice as many, by a hash of the place. */
+struct wsdbg_wait_sites {
+    const struct wsdbg_graph *graph;
+    struct scoreboards scoreboards;
+    struct site_row {
+        bool is_used;
+        uint32_t pc;
+        struct wsdbg_wait_site site;
+    } * rows;
+    size_t count, capacity; /* capacity: a power of two */
+};
+
+struct wsdbg_error *wsdbg_wait_sites_create(const struct wsdbg_graph *graph, struct wsdbg_wait_sites **out)
+{
+    *out = calloc(1, sizeof **out);
+    if (!*out)
+        return &wsdbg_error_no_memory;
+    (*out)->graph = graph;
+    return NULL;
+}
+
+void wsdbg_wait_sites_destroy(struct wsdbg_wait_sites *sites)
+{
+    if (sites)
+        free(sites->rows);
+    free(sites);
+}
+
+/* The row of a place, or the free one in which it belongs. */
+static struct site_row *row_of(struct site_row *rows, size_t capacity, uint32_t pc)
+{
+    const uint32_t mixed = pc * UINT32_C(2654435761);
+    size_t i = (mixed ^ mixed >> 16) & (capacity - 1);
+    while (rows[i].is_used && rows[i].pc != pc)
+        i = (i + 1) & (capacity - 1);
+    return &rows[i];
+}
+
+static bool make_room(struct wsdbg_wait_sites *sites)
+{
+    enum { FIRST_CAPACITY = 64 };
+    if (2 * sites->count < sites->capacity)
+        return true;
+    const size_t capacity = sites->capacity ? 2 * sites->capacity : FIRST_CAPACITY;
+    struct site_row *rows = calloc(capacity, sizeof *rows);
+    if (!rows)
+        return false;
+    for (size_t i = 0; i < sites->capacity; i++)
+        if (sites->rows[i].is_used)
+            *row_of(rows, capacity, sites->rows[i].pc) = sites->rows[i];
+    free(sites->rows);
+    sites->rows = rows;
+    sites->capacity = capacity;
+    return true;
+}
+
+struct wsdbg_error *wsdbg_wait_sites_find(struct wsdbg_wait_sites *sites, uint32_t pc, struct wsdbg_wait_site *out)
+{
+    if (!make_room(sites))
+        return &wsdbg_error_no_memory;
+    struct site_row *row = row_of(sites->rows, sites->capacity, pc);
+    if (!row->is_used) {
+        struct wsdbg_error *error = find_site(sites->graph, pc, &sites->scoreboards, &row->site);
+        if (error)
+            return error;
+        row->is_used = true;
+        row->pc = pc;
+        sites->count++;
+    }
+    *out = row->site;
     return NULL;
 }

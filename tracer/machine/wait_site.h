@@ -33,4 +33,11 @@ struct wsdbg_wait_site {
 
 struct wsdbg_error *wsdbg_wait_site_find(const struct wsdbg_graph *graph, uint32_t pc, struct wsdbg_wait_site *out);
 
+/* The sites of one graph that were asked for: many warps stand at the same places, and a kernel may have many copies of
+ * one.  The graph must outlive them. */
+struct wsdbg_wait_sites;
+struct wsdbg_error *wsdbg_wait_sites_create(const struct wsdbg_graph *graph, struct wsdbg_wait_sites **out);
+void wsdbg_wait_sites_destroy(struct wsdbg_wait_sites *sites); /* NULL is fine */
+struct wsdbg_error *wsdbg_wait_sites_find(struct wsdbg_wait_sites *sites, uint32_t pc, struct wsdbg_wait_site *out);
+
 #endif

@@ -225,6 +225,24 @@ static bool read_shared(void *context, uint32_t address, uint32_t *value)
                      thread->cta_row, at, value);
 }
 
+static struct wsdbg_error *machine_local(struct wsdbg_machine *machine, uint32_t lane, uint64_t address, void *out,
+                                         uint32_t byte_count, bool *known)
+{
+    *known = false;
+    if (!machine->ops->local)
+        return NULL;
+    return machine->ops->local(machine, lane / WSDBG_MACHINE_LANES, lane % WSDBG_MACHINE_LANES, (uint32_t)address, out,
+                               byte_count, known);
+}
+
+static bool read_local(void *context, uint32_t address, uint32_t *value)
+{
+    struct walk_thread *thread = context;
+    return thread->is_there &&
+           read_word(thread, &thread->memory->locals[address / WALK_BLOCK_BYTES % WALK_LOCALS_KEPT], machine_local,
+                     thread->warp * WSDBG_MACHINE_LANES + thread->lane, address, value);
+}
+
 static bool is_in(struct wsdbg_optional_u64 window, uint64_t address)
 {
     return window.known && address >= window.value && address - window.value < WINDOW_BYTES;
@@ -278,6 +296,12 @@ static enum wsdbg_thread_found read_found(void *context, uint32_t instruction, u
 
 struct wsdbg_thread_world walk_thread_world(struct walk_thread *thread)
 {
-    return (struct wsdbg_thread_world){thread,      read_constant, read_special,         read_shared,
-                                       read_global, read_found,    shared_window(thread)};
+    return (struct wsdbg_thread_world){.context = thread,
+                                       .constant = read_constant,
+                                       .special = read_special,
+                                       .shared = read_shared,
+                                       .global = read_global,
+                                       .local = read_local,
+                                       .found = read_found,
+                                       .shared_window = shared_window(thread)};
 }

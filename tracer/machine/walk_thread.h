@@ -10,8 +10,8 @@
 #include "sass/thread_step.h"
 #include "sass/walk.h"
 
-enum { WALK_CONSTANTS_KEPT = 2048 };                      /* words */
-enum { WALK_GLOBALS_KEPT = 512, WALK_SHARED_KEPT = 128 }; /* blocks */
+enum { WALK_CONSTANTS_KEPT = 2048 };                                             /* words */
+enum { WALK_GLOBALS_KEPT = 512, WALK_SHARED_KEPT = 128, WALK_LOCALS_KEPT = 16 }; /* blocks */
 /* Arrays that the lanes of a warp index lie in few large blocks.  Memory may end inside of one, and what is kept of a
  * look may have only a smaller one. */
 enum { WALK_BLOCK_BYTES = 512, WALK_SMALL_BLOCK_BYTES = 128 };
@@ -21,7 +21,7 @@ enum { WALK_BLOCK_BYTES = 512, WALK_SMALL_BLOCK_BYTES = 128 };
  * least where their work begins. */
 enum { WALK_GLOBALS_READ_MOST = 1024 };
 
-/* An aligned piece of memory; `place` is what it was read of: a context, a CTA. */
+/* An aligned piece of memory; `place` is what it was read of: a context, a CTA, a lane of all lanes. */
 struct walk_block {
     uint64_t address;
     uint32_t place, byte_count; /* 0 = nothing was read */
@@ -35,7 +35,7 @@ struct walk_memory {
         bool asked, known;
         uint32_t value;
     } constants[WALK_CONSTANTS_KEPT];
-    struct walk_block globals[WALK_GLOBALS_KEPT], shared[WALK_SHARED_KEPT];
+    struct walk_block globals[WALK_GLOBALS_KEPT], shared[WALK_SHARED_KEPT], locals[WALK_LOCALS_KEPT];
     unsigned globals_read, globals_most; /* blocks so far; how many there may be */
     struct wsdbg_image tables;           /* of the kernel: see wsdbg_code_tables */
 };
@@ -51,6 +51,8 @@ struct walk_thread {
     uint32_t cta_row; /* of the machine, WSDBG_NONE = it has exited; its shared memory is gone, then */
     uint32_t sibling; /* that row, or that of another CTA of its cluster */
     uint32_t linear, lane;
+    uint32_t warp;             /* row of the machine, if it is that lane as it stands; */
+    bool is_there;             /* ... else it has no local memory yet */
     bool is_of_words;          /* its code is machine code; else PTX */
     bool has_loaded;           /* it was told a word of global memory */
     struct wsdbg_error *error; /* the first one */
