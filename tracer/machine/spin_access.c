@@ -102,8 +102,8 @@ static bool local_window(const struct spin_run *run, uint64_t *address)
 enum memory { MEMORY_UNKNOWN, MEMORY_GLOBAL, MEMORY_SHARED, MEMORY_LOCAL };
 
 /* The memory that a generic address is of, and the address there.  Where the window of shared memory is not known, it
- * is the next multiple of 4 GiB above that of local memory: so it was in each of the 36 dumps that tests/dumps keeps.  No other memory is
- * there. */
+ * is the next multiple of 4 GiB above that of local memory: so it was in each of the 36 dumps that tests/dumps keeps.
+ * No other memory is there. */
 static enum memory memory_of(const struct spin_run *run, uint64_t *address)
 {
     uint64_t local = 0, shared = run->world->shared_window;
