@@ -9,6 +9,7 @@
 #include "sass/walk_bytes.h"
 #include "sass/walk_memory.h"
 #include "sass/walk_stack.h"
+#include "sass/walk_tokens.h"
 #include "sass/walk_warp.h"
 
 enum { SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, ONE_PIECE = 31, RANK_SHIFT = 24 };
@@ -148,7 +149,8 @@ unsigned walk_group_execute(struct walk_group *group, uint32_t number)
     const bool has_own_results = wsdbg_walk_is_atomic(instruction) && leader.world->found;
     const bool is_told =
         instruction->operation == WSDBG_OP_SHFL || instruction->operation == WSDBG_OP_ELECT || has_own_results;
-    const bool executes = wsdbg_thread_executes(leader.state, instruction) == WSDBG_TRUTH_YES;
+    const enum wsdbg_truth guard = wsdbg_thread_executes(leader.state, instruction);
+    const bool executes = guard == WSDBG_TRUTH_YES;
     bool parts = walk_group_parts(group, number);
     struct walk_lane lane;
     if (instruction->operation == WSDBG_OP_OTHER) {
@@ -173,6 +175,7 @@ unsigned walk_group_execute(struct walk_group *group, uint32_t number)
         told->times++;
     if (executes && instruction->operation == WSDBG_OP_ELECT)
         group->plan->issued[number].now++;
+    walk_tokens_follow(group, instruction, guard);
     if (parts)
         walk_group_compare_written(group, number);
     else

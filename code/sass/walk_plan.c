@@ -324,6 +324,8 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
     free(plan->detours);
     free(plan->acts);
     free(plan->stores);
+    for (unsigned i = 0; i < WSDBG_WALK_PLACES_KEPT; i++)
+        free(plan->places[i].leads);
     free(plan->told);
     free(plan->states);
     free(plan->issued);

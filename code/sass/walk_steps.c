@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "sass/walk_map.h"
+#include "sass/walk_tokens.h"
 
 enum { MASK_OF_ALL = 0xffff, MASK_ALL = -1 };
 
@@ -39,6 +40,8 @@ static bool number_of(const struct walk_lane *lane, const struct wsdbg_access_op
         return true;
     step->is_number_known = walk_source(lane, instruction, operands->count, 0, &bits);
     step->number = step->is_number_known ? wsdbg_access_number(operands, instruction, bits) : 0;
+    if (step->kind == WSDBG_ACCESS_WAIT && !step->is_number_known && operands->count < instruction->source_count)
+        step->token = walk_token_of(lane->group, wsdbg_register_of(&instruction->sources[operands->count], 0));
     return step->is_number_known || step->kind == WSDBG_ACCESS_COPY || step->kind == WSDBG_ACCESS_WAIT ||
            step->kind == WSDBG_ACCESS_INIT;
 }
@@ -170,6 +173,9 @@ bool walk_take_step(struct walking *walking, uint32_t number)
     if (outcome == OUTCOME_STEP)
         walk_group_join(&walking->group, &step);
     walk_group_execute(&walking->group, number);
+    if (outcome == OUTCOME_STEP &&
+        (kind == WSDBG_ACCESS_ARRIVE || kind == WSDBG_ACCESS_ARRIVE_EXPECT || kind == WSDBG_ACCESS_DROP))
+        walk_tokens_give(&walking->group, instruction, (uint32_t)walking->out->count - 1);
     if (outcome == OUTCOME_STEP && (kind == WSDBG_ACCESS_WAIT || kind == WSDBG_ACCESS_REGISTERS_REQUEST))
         walk_group_set_predicates(&walking->group, number, true);
     return !walking->group.error;

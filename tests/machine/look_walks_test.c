@@ -94,7 +94,9 @@ static void walk(const char *text, bool is_elsewhere, uint32_t walks[CTAS])
                                  .barriers = &barrier,
                                  .barrier_count = 1};
     struct wsdbg_look_grid seen_grid = {0};
-    const struct wsdbg_look_seen seen = {.machine = &machine, .grids = &seen_grid, .ctas = seen_ctas};
+    struct wsdbg_look_part seen_part = {0};
+    const struct wsdbg_look_seen seen = {
+        .machine = &machine, .grids = &seen_grid, .ctas = seen_ctas, .parts = &seen_part};
     struct wsdbg_look_tables tables = {.out = &out};
     const uint32_t access_first = 0;
     for (uint32_t cta = 0; cta < CTAS; cta++) {

@@ -49,7 +49,7 @@ static bool global(void *context, uint64_t address, bool is_generic, uint32_t *v
 
 struct wsdbg_thread_world ptx_walks_world(const uint32_t *thread)
 {
-    return (struct wsdbg_thread_world){(void *)(uintptr_t)thread, constant, special, NULL, global, NULL, 0};
+    return (struct wsdbg_thread_world){(void *)(uintptr_t)thread, constant, special, NULL, global, NULL, 0, 0};
 }
 
 static void say_step(const struct wsdbg_walk_step *step, char *out, size_t room)

@@ -87,7 +87,7 @@ static inline struct wsdbg_walk walk_in(const struct wsdbg_instruction *code, si
 static inline struct wsdbg_walk walk_of(const struct wsdbg_instruction *code, size_t count, uint32_t parameter,
                                         struct wsdbg_walk_limits limits)
 {
-    const struct wsdbg_thread_world world = {&parameter, constant, special, shared, NULL, NULL, 0};
+    const struct wsdbg_thread_world world = {&parameter, constant, special, shared, NULL, NULL, 0, 0};
     return walk_in(code, count, &world, limits);
 }
 
@@ -104,7 +104,7 @@ static inline struct wsdbg_walk walk_of_warp(const struct wsdbg_instruction *cod
     struct wsdbg_walk walk;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
         lanes[lane] = lane;
-        worlds[lane] = (struct wsdbg_thread_world){&lanes[lane], constant, lane_of, NULL, NULL, NULL, 0};
+        worlds[lane] = (struct wsdbg_thread_world){&lanes[lane], constant, lane_of, NULL, NULL, NULL, 0, 0};
     }
     assert_null(wsdbg_graph_create_decoded(code, count, &graph));
     assert_null(wsdbg_walk_plan_create(graph, &plan));

@@ -20,7 +20,7 @@ static void walk_both(const struct wsdbg_instruction *code, size_t count, struct
     uint32_t left = UINT32_MAX;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
         numbers[lane] = lane;
-        worlds[lane] = (struct wsdbg_thread_world){&numbers[lane], constant, lane_of, NULL, NULL, found_of_lane, 0};
+        worlds[lane] = (struct wsdbg_thread_world){&numbers[lane], constant, lane_of, NULL, NULL, found_of_lane, 0, 0};
     }
     assert_null(wsdbg_graph_create_decoded(code, count, &graph));
     assert_null(wsdbg_walk_plan_create(graph, &plan));

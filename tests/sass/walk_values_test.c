@@ -92,7 +92,7 @@ static void test_what_an_asynchronous_store_sends_is_not_loaded(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct reads reads = {0, 0};
-        const struct wsdbg_thread_world world = {&reads, NULL, NULL, NULL, global, NULL, 0};
+        const struct wsdbg_thread_world world = {&reads, NULL, NULL, NULL, global, NULL, 0, 0};
         print_message("%s\n", rows[i].loaded);
         struct wsdbg_walk walk = walk_in(rows[i].code, rows[i].count, &world, WITHOUT_LIMITS);
         assert_true(walk.is_whole);
@@ -165,7 +165,7 @@ static void test_data_for_shared_memory_is_loaded_up_to_a_limit(void **state)
         {"a warp of the next CTA", .begins_cta = true},
     };
     struct reads reads = {0, 0};
-    const struct wsdbg_thread_world world = {&reads, NULL, NULL, NULL, global, NULL, 0};
+    const struct wsdbg_thread_world world = {&reads, NULL, NULL, NULL, global, NULL, 0, 0};
     struct wsdbg_graph *graph;
     struct wsdbg_walk_plan *plan;
     assert_null(wsdbg_graph_create_decoded(code, sizeof code / sizeof *code, &graph));
@@ -242,7 +242,7 @@ static void test_a_word_whose_load_was_left_out_is_not_what_is_there_now(void **
                                                .mode = WSDBG_COMPARE_LT};
         struct wsdbg_instruction code[sizeof kernel / sizeof *kernel];
         struct reads reads = {0, 0};
-        const struct wsdbg_thread_world world = {&reads, NULL, NULL, shared_now, global, NULL, 0};
+        const struct wsdbg_thread_world world = {&reads, NULL, NULL, shared_now, global, NULL, 0, 0};
         print_message("%s\n", rows[i].name);
         memcpy(code, kernel, sizeof kernel);
         code[DATA_END] = ends;

@@ -30,6 +30,8 @@ struct walks {
     uint32_t *access_at;        /* by instruction: number of the kernel's access + 1 */
     bool is_of_words;           /* it is machine code; else PTX */
     bool asks_cta;              /* the ways may depend on which CTA it is */
+    bool is_led;                /* some walk of the CTA at hand was led to where its lanes were seen */
+    bool *led;                  /* by CTA: ... of that CTA */
     struct walk_memory *memory; /* of the kernel's grid */
 };
 
@@ -41,6 +43,19 @@ static bool is_late(void *context)
 }
 
 /* ---- one thread ---- */
+
+/* Where a lane stands in the kernel's code, as struct wsdbg_thread_world has it. */
+static uint32_t place_of(const struct walks *walks, uint32_t warp, uint32_t lane)
+{
+    const struct wsdbg_warp_row *row = &walks->out->warps[warp];
+    for (uint32_t p = row->part_first; p < row->part_first + row->part_count; p++) {
+        const struct wsdbg_look_part *part = &walks->seen->parts[p];
+        if (walks->out->parts[p].lanes >> lane & 1)
+            return part->place.function == walks->kernel->function && part->copies <= 1 ? part->place.instruction + 1
+                                                                                        : 0;
+    }
+    return 0;
+}
 
 static struct walk_thread thread_of(struct walks *walks, uint32_t warp, uint32_t lane)
 {
@@ -54,6 +69,7 @@ static struct walk_thread thread_of(struct walks *walks, uint32_t warp, uint32_t
                                 .sibling = walks->seen->ctas[row->cta].sibling,
                                 .linear = row->warp * WSDBG_WALK_LANES + lane,
                                 .lane = lane,
+                                .seen_at = place_of(walks, warp, lane),
                                 .is_of_words = walks->is_of_words};
 }
 
@@ -70,6 +86,7 @@ static struct wsdbg_error *walk_together(struct walks *walks, uint32_t warp, uin
     const struct wsdbg_walk_limits limits = {LENGTH_OF_WALK, WORK_OF_WALK, STEPS_OF_WALK, is_late, walks};
     struct wsdbg_error *error = wsdbg_walk_lanes(walks->plan, worlds, lanes, limits, walk, together);
     *has_loaded = false;
+    walks->is_led |= walk->is_led;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
         *has_loaded |= threads[lane].has_loaded;
         if (!error && threads[lane].error) {
@@ -102,6 +119,7 @@ static struct wsdbg_step_row row_of(const struct walks *walks, const struct wsdb
                                  .address = step->address,
                                  .number = step->number,
                                  .mask = step->mask,
+                                 .token = step->token,
                                  .kind = step->kind,
                                  .rank = WSDBG_STEP_OWN_RANK,
                                  .number_known = step->is_number_known};
@@ -114,16 +132,22 @@ static struct wsdbg_step_row row_of(const struct walks *walks, const struct wsdb
     return row;
 }
 
+/* What lies behind the place to which a walk was led is not known, nor how far it is to there. */
+static bool is_whole(const struct wsdbg_walk *walk)
+{
+    return walk->is_whole && !walk->is_led;
+}
+
 static bool is_alike(const struct walks *walks, const struct wsdbg_walk_row *row, const struct wsdbg_walk *walk,
                      const struct wsdbg_cta *cta)
 {
-    if (row->step_count != walk->count || row->is_whole != walk->is_whole)
+    if (row->step_count != walk->count || row->is_whole != is_whole(walk))
         return false;
     for (size_t i = 0; i < walk->count; i++) {
         const struct wsdbg_step_row a = row_of(walks, cta, &walk->steps[i]),
                                     *b = &walks->out->steps[row->step_first + i];
         if (a.access != b->access || a.address != b->address || a.number != b->number || a.mask != b->mask ||
-            a.kind != b->kind || a.rank != b->rank || a.number_known != b->number_known)
+            a.token != b->token || a.kind != b->kind || a.rank != b->rank || a.number_known != b->number_known)
             return false;
     }
     return true;
@@ -139,7 +163,7 @@ static struct wsdbg_error *add_walk(struct walks *walks, struct wsdbg_walk_row r
         return &wsdbg_error_no_memory;
     row.step_first = (uint32_t)out->step_count;
     row.step_count = (uint32_t)walk->count;
-    row.is_whole = walk->is_whole;
+    row.is_whole = is_whole(walk);
     row.is_guessed = walk->is_guessed;
     for (size_t i = 0; i < walk->count; i++)
         out->steps[out->step_count++] = row_of(walks, cta, &walk->steps[i]);
@@ -223,6 +247,25 @@ static bool cluster_has_warp_in(const struct wsdbg_snapshot *rows, uint32_t cta,
     return false;
 }
 
+/* Whether all lanes of two CTAs of one grid were seen at the same places. */
+static bool stand_alike(const struct walks *walks, uint32_t a, uint32_t b)
+{
+    const struct wsdbg_cta *one = &walks->out->ctas[a], *other = &walks->out->ctas[b];
+    for (uint32_t w = 0; w < one->warp_count; w++) {
+        const struct wsdbg_warp_row *self = &walks->out->warps[one->warp_first + w],
+                                    *its = &walks->out->warps[other->warp_first + w];
+        if (self->part_count != its->part_count)
+            return false;
+        for (uint32_t p = 0; p < self->part_count; p++) {
+            const uint32_t i = self->part_first + p, k = its->part_first + p;
+            if (walks->out->parts[i].lanes != walks->out->parts[k].lanes ||
+                walks->seen->parts[i].place.instruction != walks->seen->parts[k].place.instruction)
+                return false;
+        }
+    }
+    return true;
+}
+
 /* A CTA of the grid that was walked and goes the same ways; WSDBG_NONE. */
 static uint32_t walked_alike(const struct walks *walks, uint32_t cta, const bool *walked)
 {
@@ -230,7 +273,7 @@ static uint32_t walked_alike(const struct walks *walks, uint32_t cta, const bool
     const struct wsdbg_grid *grid = &walks->out->grids[row->grid];
     for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count; i++)
         if (!walks->asks_cta && walked[i] && walks->out->ctas[i].cluster_rank == row->cluster_rank &&
-            walks->out->ctas[i].warp_count == row->warp_count)
+            walks->out->ctas[i].warp_count == row->warp_count && (!walks->led[i] || stand_alike(walks, i, cta)))
             return i;
     return WSDBG_NONE;
 }
@@ -344,8 +387,10 @@ static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta, bool *wal
 {
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
     walk_memory_begin_cta(walks->memory);
+    walks->is_led = false;
     struct wsdbg_error *error = walk_as_seen(walks, cta);
     *walked = !is_late(walks);
+    walks->led[cta] = walks->is_led;
     if (!*walked) {
         walks->out->walk_count = walk_count;
         walks->out->step_count = step_count;
@@ -399,7 +444,10 @@ static struct wsdbg_error *walk_or_share(struct walks *walks, uint32_t cta, bool
         return NULL;
     const uint32_t alike = walked_alike(walks, cta, walked);
     walked[cta] = alike != WSDBG_NONE;
-    return alike == WSDBG_NONE ? walk_cta(walks, cta, &walked[cta]) : share_walks(walks, alike, cta);
+    if (alike == WSDBG_NONE)
+        return walk_cta(walks, cta, &walked[cta]);
+    walks->led[cta] = walks->led[alike];
+    return share_walks(walks, alike, cta);
 }
 
 /* The CTA at `first` and, behind it among the rows, the others of its cluster: they need not be neighbours. */
@@ -500,7 +548,8 @@ struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, con
                           .until_ns = for_ns == WSDBG_WALKS_COUNTED ? UINT64_MAX : wsdbg_look_now_ns() + for_ns};
     bool *walked = calloc(tables->out->cta_count + 1, sizeof *walked);
     walks.memory = calloc(1, sizeof *walks.memory);
-    struct wsdbg_error *error = walked && walks.memory ? NULL : &wsdbg_error_no_memory;
+    walks.led = calloc(tables->out->cta_count + 1, sizeof *walks.led);
+    struct wsdbg_error *error = walked && walks.memory && walks.led ? NULL : &wsdbg_error_no_memory;
     for (uint32_t grid = 0; !error && grid < tables->out->grid_count && !is_late(&walks); grid++) {
         const struct wsdbg_code_kernel *kernel = seen->grids[grid].kernel;
         if (!kernel || seen->grids[grid].machine == WSDBG_NONE || !grid_is_asked(tables->out, grid, kernel))
@@ -512,6 +561,7 @@ struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, con
     wsdbg_walk_plan_destroy(walks.plan);
     free(walks.access_at);
     free(walks.memory);
+    free(walks.led);
     free(walked);
     return error;
 }

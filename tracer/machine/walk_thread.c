@@ -278,6 +278,6 @@ static enum wsdbg_thread_found read_found(void *context, uint32_t instruction, u
 
 struct wsdbg_thread_world walk_thread_world(struct walk_thread *thread)
 {
-    return (struct wsdbg_thread_world){thread,      read_constant, read_special,         read_shared,
-                                       read_global, read_found,    shared_window(thread)};
+    return (struct wsdbg_thread_world){thread,      read_constant, read_special,          read_shared,
+                                       read_global, read_found,    shared_window(thread), thread->seen_at};
 }

@@ -51,6 +51,7 @@ struct walk_thread {
     uint32_t cta_row; /* of the machine, WSDBG_NONE = it has exited; its shared memory is gone, then */
     uint32_t sibling; /* that row, or that of another CTA of its cluster */
     uint32_t linear, lane;
+    uint32_t seen_at;          /* see struct wsdbg_thread_world */
     bool is_of_words;          /* its code is machine code; else PTX */
     bool has_loaded;           /* it was told a word of global memory */
     struct wsdbg_error *error; /* the first one */
