@@ -74,6 +74,9 @@ bool wsdbg_walk_plan_gives(const struct wsdbg_walk_plan *plan, uint32_t warp);
  * and that did not help. */
 enum wsdbg_walks_end { WSDBG_WALKS_HOLD, WSDBG_WALKS_AGAIN, WSDBG_WALKS_DOUBTFUL };
 enum wsdbg_walks_end wsdbg_walk_plan_end_pass(struct wsdbg_walk_plan *plan);
+/* All warps of the CTA were walked, and the walks hold.  They are walked once more: from here on, walks that would be
+ * lost may be led to where their lanes were seen.  What was stored so far is kept. */
+void wsdbg_walk_plan_lead(struct wsdbg_walk_plan *plan);
 /* Whether some walk may depend on the special register of this number. */
 bool wsdbg_walk_plan_reads_special(const struct wsdbg_walk_plan *plan, uint32_t number);
 

@@ -9,7 +9,7 @@
 #include "sass/walk_beside.h"
 
 /* So often a walk may be led: it does not know when its lanes came to where they were seen, and goes on behind that. */
-enum { LEADS_MOST = 256 };
+enum { LEADS_MOST = 128 };
 
 static bool leads_itself(const struct wsdbg_walk_plan *plan, uint32_t number, uint32_t instruction)
 {
@@ -71,7 +71,7 @@ uint32_t walk_lead(struct walking *walking, uint32_t block)
     struct walk_group *group = &walking->group;
     const struct walk_lane leader = walk_group_leader(group);
     struct walk_lane lane;
-    if (walking->depth || walking->sides || walking->leads == LEADS_MOST)
+    if (!group->plan->may_lead || walking->depth || walking->sides || walking->leads == LEADS_MOST)
         return WSDBG_GRAPH_NONE;
     const uint32_t side = side_of(walking, block, &leader);
     for (uint32_t at = 0; side != WSDBG_GRAPH_NONE && walk_group_next_followed(group, &at, &lane);) {

@@ -166,6 +166,8 @@ bool walk_take_step(struct walking *walking, uint32_t number)
     if (outcome == OUTCOME_STEP && is_of_whole_warp(walking, number))
         issue_alone(walking);
     if (instruction->operation == WSDBG_OP_WARPSYNC) {
+        if (outcome == OUTCOME_STEP && !wsdbg_is_machine_code(instruction))
+            walk_group_meet(&walking->group);
         if (wsdbg_thread_executes(leader.state, instruction) != WSDBG_TRUTH_NO)
             note_awaited(walking, number, outcome != OUTCOME_STEP);
         return true;

@@ -30,6 +30,7 @@ struct walks {
     uint32_t *access_at;        /* by instruction: number of the kernel's access + 1 */
     bool is_of_words;           /* it is machine code; else PTX */
     bool asks_cta;              /* the ways may depend on which CTA it is */
+    bool was_walked;            /* the CTA at hand was walked before it was led, which took too long */
     bool is_led;                /* some walk of the CTA at hand was led to where its lanes were seen */
     bool *led;                  /* by CTA: ... of that CTA */
     struct walk_memory *memory; /* of the kernel's grid */
@@ -364,6 +365,45 @@ static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta, enu
     }
 }
 
+/* Whether live lanes of some walk, from the row `first` on, are lost: they may be led. */
+static bool are_some_lost(const struct walks *walks, size_t first)
+{
+    const struct wsdbg_snapshot *out = walks->out;
+    for (size_t i = first; i < out->walk_count; i++)
+        for (uint32_t p = 0; !out->walks[i].is_whole && p < out->warps[out->walks[i].warp].part_count; p++)
+            if (out->parts[out->warps[out->walks[i].warp].part_first + p].lanes & out->walks[i].lanes)
+                return true;
+    return false;
+}
+
+static size_t count_whole(const struct wsdbg_snapshot *out, size_t first, size_t end)
+{
+    size_t whole = 0;
+    for (size_t i = first; i < end; i++)
+        whole += out->walks[i].is_whole ? (size_t)__builtin_popcount(out->walks[i].lanes) : 0;
+    return whole;
+}
+
+/* Walks the CTA once more, led to where its lanes were seen.  If fewer lanes are then known to their ends, it stays as
+ * it was: what led walks store may be too much to keep. */
+static struct wsdbg_error *walk_led(struct walks *walks, uint32_t cta, size_t first)
+{
+    struct wsdbg_snapshot *out = walks->out;
+    const size_t count = out->walk_count;
+    wsdbg_walk_plan_lead(walks->plan);
+    struct wsdbg_error *error = walk_warps(walks, cta);
+    if (error)
+        return error;
+    if (is_late(walks) || count_whole(out, count, out->walk_count) < count_whole(out, first, count)) {
+        out->walk_count = count;
+        walks->was_walked = true;
+        return NULL;
+    }
+    memmove(out->walks + first, out->walks + count, (out->walk_count - count) * sizeof *out->walks);
+    out->walk_count = first + (out->walk_count - count);
+    return NULL;
+}
+
 /* What is in shared memory now may be other than what a thread loaded there.  Where a walk leaves out the wait in which
  * its warp stands, the CTA is walked once more without that; and if that does not help, no walk of it is whole. */
 static struct wsdbg_error *walk_as_seen(struct walks *walks, uint32_t cta)
@@ -376,6 +416,8 @@ static struct wsdbg_error *walk_as_seen(struct walks *walks, uint32_t cta)
         walks->out->step_count = step_count;
         error = walk_in_passes(walks, cta, WSDBG_BELIEVE_STORES);
     }
+    if (!error && are_some_lost(walks, walk_count) && has_room(walks, work, time_ns))
+        error = walk_led(walks, cta, walk_count);
     if (!error && !wsdbg_look_walks_fit(walks->out, walk_count))
         for (size_t i = walk_count; i < walks->out->walk_count; i++)
             walks->out->walks[i].is_whole = false;
@@ -387,9 +429,9 @@ static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta, bool *wal
 {
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
     walk_memory_begin_cta(walks->memory);
-    walks->is_led = false;
+    walks->is_led = walks->was_walked = false;
     struct wsdbg_error *error = walk_as_seen(walks, cta);
-    *walked = !is_late(walks);
+    *walked = walks->was_walked || !is_late(walks);
     walks->led[cta] = walks->is_led;
     if (!*walked) {
         walks->out->walk_count = walk_count;
