@@ -106,10 +106,26 @@ static void serve_lane(const struct walk_lane *lane, const struct wsdbg_instruct
     walk_set_register(lane->state, &instruction->destinations[1], known, value);
 }
 
+/* Notes for which lanes the instruction leaves a uniform register to others. */
+static void note_served(struct walk_group *group, const struct wsdbg_instruction *instruction, uint32_t lane,
+                        enum wsdbg_truth executes)
+{
+    const bool is_left = serves_lanes(instruction) && executes == WSDBG_TRUTH_NO;
+    for (unsigned i = 0; i < instruction->destination_count; i++) {
+        const struct wsdbg_operand *to = &instruction->destinations[i];
+        if (to->kind != WSDBG_OPERAND_UNIFORM || to->number >= WALK_UNIFORMS ||
+            (executes == WSDBG_TRUTH_NO && !is_left))
+            continue;
+        group->unserved[to->number] &= ~((uint32_t)1 << lane);
+        group->unserved[to->number] |= (uint32_t)is_left << lane;
+    }
+}
+
 static void execute_lane(struct walk_group *group, uint32_t number, const struct walk_lane *lane)
 {
     const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
     const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, instruction);
+    note_served(group, instruction, lane->lane, executes);
     if (wsdbg_walk_follows_store(group->plan, instruction) && walk_group_has(group, lane->lane))
         walk_keep_store(lane, instruction);
     if (executes == WSDBG_TRUTH_NO)

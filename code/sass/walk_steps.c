@@ -87,6 +87,19 @@ static enum outcome outcome_of_warpsync(const struct walk_lane *lane, const stru
     return OUTCOME_STEP;
 }
 
+/* Whether a loop over the addresses of different lanes executes the access for others alone. */
+static bool is_of_others(const struct walk_lane *lane, const struct wsdbg_access_operands *operands,
+                         const struct wsdbg_instruction *instruction)
+{
+    if (operands->address < 0 || operands->address >= instruction->source_count)
+        return false;
+    const struct wsdbg_operand *address = &instruction->sources[operands->address];
+    const uint32_t reg = address->kind == WSDBG_OPERAND_MEMORY    ? address->uniform
+                         : address->kind == WSDBG_OPERAND_UNIFORM ? address->number
+                                                                  : WALK_UNIFORMS;
+    return reg < WALK_UNIFORMS && lane->group->unserved[reg] >> lane->lane & 1;
+}
+
 static enum outcome outcome_of(const struct walk_lane *lane, uint32_t number, struct wsdbg_walk_step *step)
 {
     const struct wsdbg_instruction *instruction = &lane->group->plan->graph->instructions[number];
@@ -95,7 +108,7 @@ static enum outcome outcome_of(const struct walk_lane *lane, uint32_t number, st
     *step = (struct wsdbg_walk_step){.instruction = number};
     if (instruction->operation == WSDBG_OP_WARPSYNC)
         return outcome_of_warpsync(lane, instruction, step);
-    if (executes == WSDBG_TRUTH_NO)
+    if (executes == WSDBG_TRUTH_NO || is_of_others(lane, operands, instruction))
         return OUTCOME_NONE;
     return executes == WSDBG_TRUTH_YES && access_step(lane, operands, instruction, step) ? OUTCOME_STEP : OUTCOME_LOST;
 }
