@@ -45,33 +45,21 @@ static bool is_late(void *context)
 
 /* ---- one thread ---- */
 
-/* Where a lane stands in the kernel's code, as struct wsdbg_thread_world has it. */
-static uint32_t place_of(const struct walks *walks, uint32_t warp, uint32_t lane)
-{
-    const struct wsdbg_warp_row *row = &walks->out->warps[warp];
-    for (uint32_t p = row->part_first; p < row->part_first + row->part_count; p++) {
-        const struct wsdbg_look_part *part = &walks->seen->parts[p];
-        if (walks->out->parts[p].lanes >> lane & 1)
-            return part->place.function == walks->kernel->function && part->copies <= 1 ? part->place.instruction + 1
-                                                                                        : 0;
-    }
-    return 0;
-}
-
 static struct walk_thread thread_of(struct walks *walks, uint32_t warp, uint32_t lane)
 {
     const struct wsdbg_warp_row *row = &walks->out->warps[warp];
     const struct wsdbg_cta *cta = &walks->out->ctas[row->cta];
-    return (struct walk_thread){.memory = walks->memory,
-                                .machine = walks->source->machine,
-                                .grid = walks->seen->grids[cta->grid].machine,
-                                .cta = cta,
-                                .cta_row = walks->seen->ctas[row->cta].machine,
-                                .sibling = walks->seen->ctas[row->cta].sibling,
-                                .linear = row->warp * WSDBG_WALK_LANES + lane,
-                                .lane = lane,
-                                .seen_at = place_of(walks, warp, lane),
-                                .is_of_words = walks->is_of_words};
+    return (struct walk_thread){
+        .memory = walks->memory,
+        .machine = walks->source->machine,
+        .grid = walks->seen->grids[cta->grid].machine,
+        .cta = cta,
+        .cta_row = walks->seen->ctas[row->cta].machine,
+        .sibling = walks->seen->ctas[row->cta].sibling,
+        .linear = row->warp * WSDBG_WALK_LANES + lane,
+        .lane = lane,
+        .seen_at = wsdbg_look_walks_place(walks->seen, walks->out, walks->kernel->function, warp, lane),
+        .is_of_words = walks->is_of_words};
 }
 
 /* Walks the first of the lanes and those that go with it. */
@@ -248,25 +236,6 @@ static bool cluster_has_warp_in(const struct wsdbg_snapshot *rows, uint32_t cta,
     return false;
 }
 
-/* Whether all lanes of two CTAs of one grid were seen at the same places. */
-static bool stand_alike(const struct walks *walks, uint32_t a, uint32_t b)
-{
-    const struct wsdbg_cta *one = &walks->out->ctas[a], *other = &walks->out->ctas[b];
-    for (uint32_t w = 0; w < one->warp_count; w++) {
-        const struct wsdbg_warp_row *self = &walks->out->warps[one->warp_first + w],
-                                    *its = &walks->out->warps[other->warp_first + w];
-        if (self->part_count != its->part_count)
-            return false;
-        for (uint32_t p = 0; p < self->part_count; p++) {
-            const uint32_t i = self->part_first + p, k = its->part_first + p;
-            if (walks->out->parts[i].lanes != walks->out->parts[k].lanes ||
-                walks->seen->parts[i].place.instruction != walks->seen->parts[k].place.instruction)
-                return false;
-        }
-    }
-    return true;
-}
-
 /* A CTA of the grid that was walked and goes the same ways; WSDBG_NONE. */
 static uint32_t walked_alike(const struct walks *walks, uint32_t cta, const bool *walked)
 {
@@ -274,7 +243,8 @@ static uint32_t walked_alike(const struct walks *walks, uint32_t cta, const bool
     const struct wsdbg_grid *grid = &walks->out->grids[row->grid];
     for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count; i++)
         if (!walks->asks_cta && walked[i] && walks->out->ctas[i].cluster_rank == row->cluster_rank &&
-            walks->out->ctas[i].warp_count == row->warp_count && (!walks->led[i] || stand_alike(walks, i, cta)))
+            walks->out->ctas[i].warp_count == row->warp_count &&
+            (!walks->led[i] || wsdbg_look_walks_stand_alike(walks->seen, walks->out, i, cta)))
             return i;
     return WSDBG_NONE;
 }
@@ -365,25 +335,6 @@ static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta, enu
     }
 }
 
-/* Whether live lanes of some walk, from the row `first` on, are lost: they may be led. */
-static bool are_some_lost(const struct walks *walks, size_t first)
-{
-    const struct wsdbg_snapshot *out = walks->out;
-    for (size_t i = first; i < out->walk_count; i++)
-        for (uint32_t p = 0; !out->walks[i].is_whole && p < out->warps[out->walks[i].warp].part_count; p++)
-            if (out->parts[out->warps[out->walks[i].warp].part_first + p].lanes & out->walks[i].lanes)
-                return true;
-    return false;
-}
-
-static size_t count_whole(const struct wsdbg_snapshot *out, size_t first, size_t end)
-{
-    size_t whole = 0;
-    for (size_t i = first; i < end; i++)
-        whole += out->walks[i].is_whole ? (size_t)__builtin_popcount(out->walks[i].lanes) : 0;
-    return whole;
-}
-
 /* Walks the CTA once more, led to where its lanes were seen.  If fewer lanes are then known to their ends, it stays as
  * it was: what led walks store may be too much to keep. */
 static struct wsdbg_error *walk_led(struct walks *walks, uint32_t cta, size_t first)
@@ -394,7 +345,8 @@ static struct wsdbg_error *walk_led(struct walks *walks, uint32_t cta, size_t fi
     struct wsdbg_error *error = walk_warps(walks, cta);
     if (error)
         return error;
-    if (is_late(walks) || count_whole(out, count, out->walk_count) < count_whole(out, first, count)) {
+    if (is_late(walks) ||
+        wsdbg_look_walks_whole(out, count, out->walk_count) < wsdbg_look_walks_whole(out, first, count)) {
         out->walk_count = count;
         walks->was_walked = true;
         return NULL;
@@ -416,7 +368,7 @@ static struct wsdbg_error *walk_as_seen(struct walks *walks, uint32_t cta)
         walks->out->step_count = step_count;
         error = walk_in_passes(walks, cta, WSDBG_BELIEVE_STORES);
     }
-    if (!error && are_some_lost(walks, walk_count) && has_room(walks, work, time_ns))
+    if (!error && wsdbg_look_walks_are_lost(walks->out, walk_count) && has_room(walks, work, time_ns))
         error = walk_led(walks, cta, walk_count);
     if (!error && !wsdbg_look_walks_fit(walks->out, walk_count))
         for (size_t i = walk_count; i < walks->out->walk_count; i++)
