@@ -136,6 +136,47 @@ static void rounds_that_differ_speak_for_no_count(void **state)
     picture_deinit(&p);
 }
 
+/* ---- a ring beside one barrier ---- */
+
+/* Warp 0 fills the two slots of a ring in turn, each time that warp 1 has said that it may, on one barrier.
+ * Warp 1 leaves that out in one round. */
+static void put_ready(struct picture *p)
+{
+    enum { SLOTS = 2, TURNS = 6, FORGOTTEN = 2 };
+    memset(ways, 0, sizeof ways);
+    picture_init(p, 1, WARPS, 32);
+    picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    picture_name(p, FULL, "full", SLOTS, 1, 2);
+    picture_name(p, START, "ready", 1, 2, 1);
+    picture_mbarrier(p, START, 0, 0, 1, 1, 0);
+    way_add(&ways[0], WSDBG_ACCESS_INIT, MBARRIER_AT(START, 0), 1);
+    for (uint32_t s = 0; s < SLOTS; s++) {
+        picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
+        way_add(&ways[0], WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
+    }
+    for (uint32_t w = 0; w < WARPS; w++)
+        ways[w].warp = w;
+    meet();
+    for (uint32_t i = 0; i < TURNS; i++) {
+        way_add(&ways[0], WSDBG_ACCESS_WAIT, MBARRIER_AT(START, 0), i & 1);
+        way_add(&ways[0], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, i % SLOTS), 1);
+        if (i != FORGOTTEN + 1)
+            way_add(&ways[1], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(START, 0), 1);
+        way_add(&ways[1], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i % SLOTS), i / SLOTS & 1);
+    }
+    ways_put(p, ways, WARPS);
+    assert_true(ways_stand(p));
+}
+
+static void rounds_of_a_ring_arrive_on_one_barrier(void **state)
+{
+    struct picture p;
+    (void)state;
+    put_ready(&p);
+    ways_expect(&p, "ARRIVE_MISSING", "Warp 1 went through a round without arriving on \"ready\"");
+    picture_deinit(&p);
+}
+
 /* ---- the last use of a named barrier ---- */
 
 /* All warps meet at barrier 1 in each round.  `passing` of them, from the last one on, leave the last use out and have
@@ -218,6 +259,7 @@ int main(void)
         cmocka_unit_test(who_waits_only_where_nobody_releases_forgets_it_too),
         cmocka_unit_test(arrivals_that_are_still_to_come_are_not_too_many),
         cmocka_unit_test(rounds_that_differ_speak_for_no_count),
+        cmocka_unit_test(rounds_of_a_ring_arrive_on_one_barrier),
         cmocka_unit_test(what_most_warps_pass_by_stands_in_the_way_of_few),
         cmocka_unit_test(a_reader_that_would_begin_free_has_no_wrong_parity),
     };

@@ -13,16 +13,31 @@ bool wsdbg_turn_waits(const struct wsdbg_trial *t, const struct wsdbg_replay_age
            wsdbg_replay_is_of_family(t->replay, barrier, a->target[step]);
 }
 
+/* The only barrier that the family has in the CTA, where turns wait on a ring of several stages; WSDBG_NONE. */
+static uint32_t only_one_of(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t waited)
+{
+    uint32_t only = WSDBG_NONE;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        if (t->replay->barriers[b].cta != cta || !wsdbg_replay_is_of_family(t->replay, family, b))
+            continue;
+        if (only != WSDBG_NONE)
+            return WSDBG_NONE;
+        only = b;
+    }
+    return only != WSDBG_NONE && t->replay->barriers[waited].stages > 1 ? only : WSDBG_NONE;
+}
+
 struct wsdbg_turn wsdbg_turn_at(const struct wsdbg_trial *t, uint32_t agent, uint32_t at, uint32_t family, uint32_t cta)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     struct wsdbg_turn turn = {.wait = at, .next = a->step_count};
-    turn.barrier = wsdbg_trial_stage_beside(t, family, cta, a->target[at]);
+    turn.barrier = t->of_one ? only_one_of(t, family, cta, a->target[at])
+                             : wsdbg_trial_stage_beside(t, family, cta, a->target[at]);
     for (uint32_t i = at + 1; i < a->step_count; i++) {
         const bool waits = wsdbg_turn_waits(t, a, i, a->target[at]);
         if (wsdbg_trial_may_block(&a->steps[i]) && turn.next == a->step_count)
             turn.next = i;
-        if (waits && a->target[i] == a->target[at])
+        if (waits && (t->of_one || a->target[i] == a->target[at]))
             break;
         turn.lag += waits && turn.count == 0;
         if (a->target[i] != turn.barrier)
