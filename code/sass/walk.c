@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "sass/walk_beside.h"
+#include "sass/walk_lead.h"
+#include "sass/walk_tokens.h"
 #include "sass/walking.h"
 
 enum { ASKS_EACH = 4096 }; /* instructions */
@@ -65,14 +67,23 @@ static uint32_t lose(struct walking *walking, uint32_t number)
     return WSDBG_GRAPH_NONE;
 }
 
+/* Where the walk goes on is not known, but for where its lanes were seen. */
+static uint32_t lead_or_lose(struct walking *walking, uint32_t number)
+{
+    const uint32_t side = walk_lead(walking, number);
+    return side == WSDBG_GRAPH_NONE && !walking->group.error ? lose(walking, number) : side;
+}
+
 /* A branch with an unknown condition: goes on where its sides meet.  What they write is then not known. */
 static uint32_t pass_detour(struct walking *walking, uint32_t number)
 {
     const struct wsdbg_block *block = &walking_graph(walking)->blocks[number];
     const struct wsdbg_walk_detour *detour;
     walking->group.error = wsdbg_walk_detour_of(walking->group.plan, number, &detour);
-    if (walking->group.error || !detour->can_be_passed)
-        return walking->group.error ? WSDBG_GRAPH_NONE : lose(walking, number);
+    if (walking->group.error)
+        return WSDBG_GRAPH_NONE;
+    if (!detour->can_be_passed)
+        return lead_or_lose(walking, number);
     walk_group_forget(&walking->group, detour->written);
     walking->group.uncounted |= detour->has_atomics ? UINT32_MAX : 0;
     if (detour->stores && walking->group.plan->follows_stores)
@@ -151,6 +162,7 @@ static void bring_together(struct walk_group *group, const struct walk_group *be
     group->apart = before->apart;
     group->elsewhere = before->elsewhere;
     group->leader = before->leader;
+    walk_tokens_forget(group, detour->written);
     for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
         group->varies[word] = before->varies[word] | detour->written[word];
 }
@@ -221,7 +233,7 @@ static uint32_t leave(struct walking *walking, uint32_t number)
         return next;
     if (block->exits || block->calls || block->returns) {
         if (turn.taken == WSDBG_TRUTH_UNKNOWN)
-            return lose(walking, number);
+            return block->exits ? lead_or_lose(walking, number) : lose(walking, number);
         walking->out->is_whole = block->exits && ends_for_good(last);
         return block->exits ? WSDBG_GRAPH_NONE : leave_call(walking, block);
     }

@@ -4,8 +4,9 @@
  * Every wait is taken to end, and every poll.  What is loaded from shared memory in a loop with accesses is what
  * another walk stored there (walk_words.h).  If no walk did, it is taken to have had its present value, in a loop the
  * first time only.  Global memory is taken to hold what it holds now, but for a word that a loop only waits for. A
- * branch with an unknown condition is passed if its sides meet again and have no access; otherwise the walk ends there,
- * and is whole if no way has an access any more. Only instructions are executed on which a branch, a guard or an
+ * branch with an unknown condition is passed if its sides meet again and have no access.  Else the walk takes the side
+ * that leads to where its lanes were seen, if only one does.  Otherwise the walk ends there, and is whole if no way has
+ * an access any more. Only instructions are executed on which a branch, a guard or an
  * operand of an access may depend.
  */
 #ifndef WSDBG_SASS_WALK_H
@@ -32,6 +33,7 @@ struct wsdbg_walk_step {
     uint32_t number;  /* see enum wsdbg_access_kind: parity, arrivals, bytes, threads */
     uint32_t
         mask; /* a copy into several CTAs: a bit a rank, all where neither ranks nor bytes are known; 0 = one CTA */
+    uint32_t token; /* a wait by token: the number of the step that gave it, an arrival, plus 1; 0 = not known */
     uint8_t kind;
     bool is_number_known; /* false: of a copy the bytes are not known, of an initialisation the arrivals; a wait names a
                              token instead of a parity, and so waits for the phase of the thread's last arrival */
@@ -43,6 +45,7 @@ struct wsdbg_walk {
     size_t count, capacity;
     bool is_whole;    /* it reaches the kernel's end; false: how it goes on behind the last step is not known */
     bool is_guessed;  /* it took an atomic to find the present value: the thread may have found another one */
+    bool is_led;      /* it took ways that lead to where its lanes were seen: behind that place it is a guess */
     uint32_t lost_at; /* ... the instruction from which on it is not known */
     uint64_t work;    /* instructions executed; one that lanes execute each for themselves counts for each of them */
 };
@@ -71,6 +74,9 @@ bool wsdbg_walk_plan_gives(const struct wsdbg_walk_plan *plan, uint32_t warp);
  * and that did not help. */
 enum wsdbg_walks_end { WSDBG_WALKS_HOLD, WSDBG_WALKS_AGAIN, WSDBG_WALKS_DOUBTFUL };
 enum wsdbg_walks_end wsdbg_walk_plan_end_pass(struct wsdbg_walk_plan *plan);
+/* All warps of the CTA were walked, and the walks hold.  They are walked once more: from here on, walks that would be
+ * lost may be led to where their lanes were seen.  What was stored so far is kept. */
+void wsdbg_walk_plan_lead(struct wsdbg_walk_plan *plan);
 /* Whether some walk may depend on the special register of this number. */
 bool wsdbg_walk_plan_reads_special(const struct wsdbg_walk_plan *plan, uint32_t number);
 

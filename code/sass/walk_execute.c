@@ -9,6 +9,7 @@
 #include "sass/walk_bytes.h"
 #include "sass/walk_memory.h"
 #include "sass/walk_stack.h"
+#include "sass/walk_tokens.h"
 #include "sass/walk_warp.h"
 
 enum { SHUFFLE_MODE_BIT = 58, SHUFFLE_MODES = 3, ONE_PIECE = 31, RANK_SHIFT = 24 };
@@ -105,10 +106,26 @@ static void serve_lane(const struct walk_lane *lane, const struct wsdbg_instruct
     walk_set_register(lane->state, &instruction->destinations[1], known, value);
 }
 
+/* Notes for which lanes the instruction leaves a uniform register to others. */
+static void note_served(struct walk_group *group, const struct wsdbg_instruction *instruction, uint32_t lane,
+                        enum wsdbg_truth executes)
+{
+    const bool is_left = serves_lanes(instruction) && executes == WSDBG_TRUTH_NO;
+    for (unsigned i = 0; i < instruction->destination_count; i++) {
+        const struct wsdbg_operand *to = &instruction->destinations[i];
+        if (to->kind != WSDBG_OPERAND_UNIFORM || to->number >= WALK_UNIFORMS ||
+            (executes == WSDBG_TRUTH_NO && !is_left))
+            continue;
+        group->unserved[to->number] &= ~((uint32_t)1 << lane);
+        group->unserved[to->number] |= (uint32_t)is_left << lane;
+    }
+}
+
 static void execute_lane(struct walk_group *group, uint32_t number, const struct walk_lane *lane)
 {
     const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
     const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, instruction);
+    note_served(group, instruction, lane->lane, executes);
     if (wsdbg_walk_follows_store(group->plan, instruction) && walk_group_has(group, lane->lane))
         walk_keep_store(lane, instruction);
     if (executes == WSDBG_TRUTH_NO)
@@ -148,7 +165,8 @@ unsigned walk_group_execute(struct walk_group *group, uint32_t number)
     const bool has_own_results = wsdbg_walk_is_atomic(instruction) && leader.world->found;
     const bool is_told =
         instruction->operation == WSDBG_OP_SHFL || instruction->operation == WSDBG_OP_ELECT || has_own_results;
-    const bool executes = wsdbg_thread_executes(leader.state, instruction) == WSDBG_TRUTH_YES;
+    const enum wsdbg_truth guard = wsdbg_thread_executes(leader.state, instruction);
+    const bool executes = guard == WSDBG_TRUTH_YES;
     bool parts = walk_group_parts(group, number);
     struct walk_lane lane;
     if (instruction->operation == WSDBG_OP_OTHER) {
@@ -173,6 +191,7 @@ unsigned walk_group_execute(struct walk_group *group, uint32_t number)
         told->times++;
     if (executes && instruction->operation == WSDBG_OP_ELECT)
         group->plan->issued[number].now++;
+    walk_tokens_follow(group, instruction, guard);
     if (parts)
         walk_group_compare_written(group, number);
     else

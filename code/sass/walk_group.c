@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "sass/walk_tokens.h"
+
 enum { SPECIAL_CTA_RANK = 136, RANK_SHIFT = 24, WORD_BITS = 64 };
 
 /* ---- the lanes ---- */
@@ -254,6 +256,7 @@ void walk_group_set_predicates(struct walk_group *group, uint32_t number, bool v
 void walk_group_forget(struct walk_group *group, const uint64_t *registers)
 {
     struct wsdbg_thread_state *state = &group->states[group->leader];
+    walk_tokens_forget(group, registers);
     for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
         if (!registers || has(registers, reg)) {
             wsdbg_thread_forget(state, reg);

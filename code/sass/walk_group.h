@@ -21,6 +21,8 @@ struct walk_apart {
     } until[WSDBG_WALK_LANES];
 };
 
+enum { WALK_TOKENS_KEPT = 16, WALK_UNIFORMS = 64 };
+
 struct walk_group {
     struct wsdbg_walk_plan *plan;
     const struct wsdbg_thread_world *worlds; /* by lane */
@@ -37,6 +39,13 @@ struct walk_group {
     uint32_t uncounted;                         /* lanes that may have executed atomics which nobody followed */
     bool is_partial;                            /* the last WARPSYNC did not wait for all lanes of the warp */
     uint32_t awaited; /* ... the lanes that it waited for; 0 = not known, or lanes named different ones */
+    /* By uniform register: lanes for which the last loop over different values (R2UR with a predicate) did not write
+     * it, as it served other lanes; a bit each.  What the loop does with it is not theirs. */
+    uint32_t unserved[WALK_UNIFORMS];
+    struct {
+        uint32_t step; /* see walk_tokens.h; 0 = the row is free */
+        uint16_t reg;
+    } tokens[WALK_TOKENS_KEPT];
     struct wsdbg_error *error;
 };
 

@@ -274,7 +274,7 @@ void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, enum wsdbg_walk_bel
 {
     walk_words_forget(&plan->words);
     plan->walks = 0;
-    plan->lacks_loads = false;
+    plan->lacks_loads = plan->may_lead = false;
     plan->takes_present = belief & WSDBG_BELIEVE_PRESENT;
     if (!(belief & WSDBG_BELIEVE_STORES) || (plan->follows_stores && plan->has_other_writers))
         walk_words_spoil(&plan->words);
@@ -304,6 +304,12 @@ enum wsdbg_walks_end wsdbg_walk_plan_end_pass(struct wsdbg_walk_plan *plan)
     return WSDBG_WALKS_DOUBTFUL;
 }
 
+void wsdbg_walk_plan_lead(struct wsdbg_walk_plan *plan)
+{
+    plan->may_lead = true;
+    walk_words_go_on(&plan->words);
+}
+
 void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
 {
     if (!plan)
@@ -324,6 +330,8 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
     free(plan->detours);
     free(plan->acts);
     free(plan->stores);
+    for (unsigned i = 0; i < WSDBG_WALK_PLACES_KEPT; i++)
+        free(plan->places[i].leads);
     free(plan->told);
     free(plan->states);
     free(plan->issued);

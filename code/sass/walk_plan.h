@@ -51,6 +51,13 @@ struct wsdbg_walk_told {
     struct walk_place loaded_at;
 };
 
+/* By block: whether some way leads to an instruction (walk_lead.h); NULL = not asked for yet. */
+enum { WSDBG_WALK_PLACES_KEPT = 16 };
+struct wsdbg_walk_place_kept {
+    uint32_t instruction;
+    bool *leads;
+};
+
 struct wsdbg_walk_plan {
     const struct wsdbg_graph *graph;        /* `own` */
     struct wsdbg_graph own;                 /* the kernel's, with instructions that walk_stack.h has changed */
@@ -65,12 +72,14 @@ struct wsdbg_walk_plan {
     struct wsdbg_lists reads;               /* by instruction that is executed: the registers that it reads */
     struct wsdbg_dominators *after;         /* post-dominators, NULL = not asked for yet */
     struct wsdbg_walk_detour *detours;      /* by block */
-    bool *acts;                   /* by block: some way from its begin on has an access; NULL = not asked yet */
-    bool *stores;                 /* ... or stores to shared memory */
+    bool *acts;   /* by block: some way from its begin on has an access; NULL = not asked yet */
+    bool *stores; /* ... or stores to shared memory */
+    struct wsdbg_walk_place_kept places[WSDBG_WALK_PLACES_KEPT];
     struct wsdbg_walk_told *told; /* by instruction, ascending */
     size_t told_count;
     bool exchanges;      /* a walk may depend on a shuffle, a vote or a lent copy */
     uint32_t lanes;      /* of the warp at hand; a bit each */
+    bool may_lead;       /* walks may be led to where their lanes were seen (walk_lead.h) */
     bool takes_present;  /* a load from shared memory may get what is there now */
     bool follows_stores; /* some load in a loop is told: what is stored to shared memory may decide a way */
     /* ... also what is stored by generic addresses: some store is. */

@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "sass/walk_map.h"
+#include "sass/walk_tokens.h"
 
 enum { MASK_OF_ALL = 0xffff, MASK_ALL = -1 };
 
@@ -39,6 +40,8 @@ static bool number_of(const struct walk_lane *lane, const struct wsdbg_access_op
         return true;
     step->is_number_known = walk_source(lane, instruction, operands->count, 0, &bits);
     step->number = step->is_number_known ? wsdbg_access_number(operands, instruction, bits) : 0;
+    if (step->kind == WSDBG_ACCESS_WAIT && !step->is_number_known && operands->count < instruction->source_count)
+        step->token = walk_token_of(lane->group, wsdbg_register_of(&instruction->sources[operands->count], 0));
     return step->is_number_known || step->kind == WSDBG_ACCESS_COPY || step->kind == WSDBG_ACCESS_WAIT ||
            step->kind == WSDBG_ACCESS_INIT;
 }
@@ -84,6 +87,19 @@ static enum outcome outcome_of_warpsync(const struct walk_lane *lane, const stru
     return OUTCOME_STEP;
 }
 
+/* Whether a loop over the addresses of different lanes executes the access for others alone. */
+static bool is_of_others(const struct walk_lane *lane, const struct wsdbg_access_operands *operands,
+                         const struct wsdbg_instruction *instruction)
+{
+    if (operands->address < 0 || operands->address >= instruction->source_count)
+        return false;
+    const struct wsdbg_operand *address = &instruction->sources[operands->address];
+    const uint32_t reg = address->kind == WSDBG_OPERAND_MEMORY    ? address->uniform
+                         : address->kind == WSDBG_OPERAND_UNIFORM ? address->number
+                                                                  : WALK_UNIFORMS;
+    return reg < WALK_UNIFORMS && lane->group->unserved[reg] >> lane->lane & 1;
+}
+
 static enum outcome outcome_of(const struct walk_lane *lane, uint32_t number, struct wsdbg_walk_step *step)
 {
     const struct wsdbg_instruction *instruction = &lane->group->plan->graph->instructions[number];
@@ -92,7 +108,7 @@ static enum outcome outcome_of(const struct walk_lane *lane, uint32_t number, st
     *step = (struct wsdbg_walk_step){.instruction = number};
     if (instruction->operation == WSDBG_OP_WARPSYNC)
         return outcome_of_warpsync(lane, instruction, step);
-    if (executes == WSDBG_TRUTH_NO)
+    if (executes == WSDBG_TRUTH_NO || is_of_others(lane, operands, instruction))
         return OUTCOME_NONE;
     return executes == WSDBG_TRUTH_YES && access_step(lane, operands, instruction, step) ? OUTCOME_STEP : OUTCOME_LOST;
 }
@@ -163,6 +179,8 @@ bool walk_take_step(struct walking *walking, uint32_t number)
     if (outcome == OUTCOME_STEP && is_of_whole_warp(walking, number))
         issue_alone(walking);
     if (instruction->operation == WSDBG_OP_WARPSYNC) {
+        if (outcome == OUTCOME_STEP && !wsdbg_is_machine_code(instruction))
+            walk_group_meet(&walking->group);
         if (wsdbg_thread_executes(leader.state, instruction) != WSDBG_TRUTH_NO)
             note_awaited(walking, number, outcome != OUTCOME_STEP);
         return true;
@@ -170,6 +188,9 @@ bool walk_take_step(struct walking *walking, uint32_t number)
     if (outcome == OUTCOME_STEP)
         walk_group_join(&walking->group, &step);
     walk_group_execute(&walking->group, number);
+    if (outcome == OUTCOME_STEP &&
+        (kind == WSDBG_ACCESS_ARRIVE || kind == WSDBG_ACCESS_ARRIVE_EXPECT || kind == WSDBG_ACCESS_DROP))
+        walk_tokens_give(&walking->group, instruction, (uint32_t)walking->out->count - 1);
     if (outcome == OUTCOME_STEP && (kind == WSDBG_ACCESS_WAIT || kind == WSDBG_ACCESS_REGISTERS_REQUEST))
         walk_group_set_predicates(&walking->group, number, true);
     return !walking->group.error;

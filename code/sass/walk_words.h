@@ -99,6 +99,9 @@ bool walk_words_gives(const struct walk_words *words, uint32_t warp);
 enum walk_words_end { WALK_WORDS_HOLD, WALK_WORDS_AGAIN, WALK_WORDS_DOUBTFUL };
 enum walk_words_end walk_words_end_pass(struct walk_words *words);
 
+/* The pass is over and its words hold: another one begins all the same. */
+void walk_words_go_on(struct walk_words *words);
+
 /* One that is kept already, of other lanes, is not kept twice. */
 void walk_words_put(struct walk_words *words, const struct walk_store *store);
 /* A walk, of the next number, has ended here. */

@@ -57,14 +57,6 @@ static bool bytes_of(const struct walk_store *store, uint32_t address, uint32_t 
     return true;
 }
 
-/* Whether `then` overwrites what `first` stored, whatever the schedule. */
-static bool overwrites(const struct walk_words *words, const struct walk_store *first, const struct walk_store *then)
-{
-    if (first->place.walk == then->place.walk)
-        return then > first;
-    return is_stored_before(words, first, &then->place);
-}
-
 /* Whether a lane waited between two of its places, at an mbarrier, or at another barrier for a phase that the reader
  * has not passed. */
 static bool has_waited_since(const struct walk_place *first, const struct walk_place *then,
@@ -91,6 +83,15 @@ static enum when is_stored_when_in_warp(const struct walk_place *store, const st
         else if (place->joined[id] > store->joined[id])
             when = WHEN_BEFORE;
     return when;
+}
+
+/* Whether `then` overwrites what `first` stored, whatever the schedule. */
+static bool overwrites(const struct walk_words *words, const struct walk_store *first, const struct walk_store *then)
+{
+    if (first->place.walk == then->place.walk)
+        return then > first;
+    return is_stored_before(words, first, &then->place) ||
+           (first->warp == then->warp && is_stored_when_in_warp(&first->place, &then->place) == WHEN_BEFORE);
 }
 
 /* Whether the lane, or one that went with it so far, stored the one before the other. */

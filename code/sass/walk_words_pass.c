@@ -152,6 +152,12 @@ static enum walk_words_end begin_pass(struct walk_words *words)
     return WALK_WORDS_AGAIN;
 }
 
+void walk_words_go_on(struct walk_words *words)
+{
+    if (begin_pass(words) != WALK_WORDS_AGAIN)
+        walk_words_spoil(words);
+}
+
 /* Some walks are lost half way.  What they store behind that place is not known.  Whether a load was given a word that
  * such a store may have changed. */
 static bool was_told_too_much(const struct walk_words *words)

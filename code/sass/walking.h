@@ -20,6 +20,7 @@ struct walking {
     uint32_t calls[WALK_CALLS_MOST]; /* blocks that the open calls return to */
     unsigned depth;
     unsigned sides; /* of how many nested branches a side is being walked */
+    unsigned leads; /* how often it was led (walk_lead.h) */
     bool may_store; /* where the walk is lost: some way on stores to shared memory */
     struct {
         uint32_t issued, waited;                 /* multiplications so far; those that the last wait was for */

@@ -304,6 +304,33 @@ static void a_stage_of_which_not_all_arrivals_are_known_speaks_against_no_count(
     (void)state;
 }
 
+/* Warp 1 makes one of two arrivals.  How warp 2 goes on is known or not: it may be the one that lacks. */
+static void a_count_is_not_lowered_for_arrivals_that_nobody_knows_of(void **state)
+{
+    for (uint32_t is_open = 0; is_open < 2; is_open++) {
+        struct kernel k;
+        struct wsdbg_repairs repairs;
+        bool lowers = false;
+        kernel_begin(&k);
+        kernel_add(&k, 0, WSDBG_ACCESS_INIT, AT_B, 2);
+        kernel_sync(&k);
+        kernel_add(&k, 0, WSDBG_ACCESS_WAIT, AT_B, 0);
+        kernel_add(&k, 1, WSDBG_ACCESS_ARRIVE, AT_B, 1);
+        k.ways[2].is_open = is_open;
+        const uint32_t arrive = picture_access(&k.p, WSDBG_ACCESS_ARRIVE, AT_B, 1, 1, WSDBG_LANES_ONE);
+        picture_reach(&k.p, 2, 2, arrive, 0, UINT8_MAX, 2);
+        picture_ready(&k.p);
+        kernel_run(&k);
+        assert_false(k.replay->has_ended);
+        assert_null(wsdbg_repairs_find(k.replay, &repairs));
+        for (uint32_t i = 0; i < repairs.count; i++)
+            lowers |= repairs.rows[i].kind == WSDBG_REPAIR_COUNT;
+        assert_int_equal(lowers, !is_open);
+        kernel_end(&k);
+    }
+    (void)state;
+}
+
 /* Warps 0 and 1 answer each other on B and C.  Both barriers have twice the count that they need. */
 static void a_count_is_repaired_for_all_that_one_instruction_gave_it_else_for_all_that_have_it(void **state)
 {
@@ -496,6 +523,7 @@ int main(void)
         cmocka_unit_test(a_count_with_which_no_phase_completes_is_no_repair),
         cmocka_unit_test(a_half_done_phase_lacks_arrivals_and_no_parity),
         cmocka_unit_test(a_stage_of_which_not_all_arrivals_are_known_speaks_against_no_count),
+        cmocka_unit_test(a_count_is_not_lowered_for_arrivals_that_nobody_knows_of),
         cmocka_unit_test(a_count_is_repaired_for_all_that_one_instruction_gave_it_else_for_all_that_have_it),
         cmocka_unit_test(warps_may_share_phases),
         cmocka_unit_test(a_repair_lets_warps_share_phases),

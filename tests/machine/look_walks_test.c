@@ -94,7 +94,9 @@ static void walk(const char *text, bool is_elsewhere, uint32_t walks[CTAS])
                                  .barriers = &barrier,
                                  .barrier_count = 1};
     struct wsdbg_look_grid seen_grid = {0};
-    const struct wsdbg_look_seen seen = {.machine = &machine, .grids = &seen_grid, .ctas = seen_ctas};
+    struct wsdbg_look_part seen_part = {0};
+    const struct wsdbg_look_seen seen = {
+        .machine = &machine, .grids = &seen_grid, .ctas = seen_ctas, .parts = &seen_part};
     struct wsdbg_look_tables tables = {.out = &out};
     const uint32_t access_first = 0;
     for (uint32_t cta = 0; cta < CTAS; cta++) {
@@ -156,12 +158,55 @@ static void walks_that_leave_out_where_a_warp_stands_are_not_whole(void **state)
     (void)state;
 }
 
+/* ---- walks that may be led ---- */
+
+/* Lane 0 of a warp is known to its end, lane 1 is lost. */
+static void who_is_lost_and_still_there_may_be_led(void **state)
+{
+    struct wsdbg_walk_row rows[] = {{.lanes = 1, .is_whole = true}, {.lanes = 2}};
+    struct wsdbg_warp_row warp = {.part_count = 1};
+    struct wsdbg_part part = {.lanes = 1};
+    const struct wsdbg_snapshot out = {.walks = rows, .walk_count = 2, .warps = &warp, .parts = &part};
+    (void)state;
+    assert_false(wsdbg_look_walks_are_lost(&out, 0));
+    assert_int_equal(wsdbg_look_walks_whole(&out, 0, 2), 1);
+    part.lanes = 3;
+    assert_true(wsdbg_look_walks_are_lost(&out, 0));
+    rows[1].is_whole = true;
+    assert_false(wsdbg_look_walks_are_lost(&out, 0));
+    assert_int_equal(wsdbg_look_walks_whole(&out, 0, 2), 2);
+}
+
+/* Walks that were led to one place are none of a CTA whose lanes stand elsewhere. */
+static void ctas_share_walks_only_where_they_stand_alike(void **state)
+{
+    static const struct {
+        uint32_t lanes, instruction;
+        bool is_alike;
+    } rows[] = {{1, 7, true}, {3, 7, false}, {1, 8, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wsdbg_cta ctas[] = {{.warp_count = 1}, {.warp_first = 1, .warp_count = 1}};
+        struct wsdbg_warp_row warps[] = {{.part_count = 1}, {.part_first = 1, .part_count = 1}};
+        struct wsdbg_part parts[] = {{.lanes = 1}, {.warp = 1, .lanes = rows[i].lanes}};
+        struct wsdbg_look_part places[] = {{.place = {.instruction = 7}},
+                                           {.place = {.instruction = rows[i].instruction}}};
+        const struct wsdbg_snapshot out = {.ctas = ctas, .warps = warps, .parts = parts};
+        const struct wsdbg_look_seen seen = {.parts = places};
+        assert_int_equal(wsdbg_look_walks_stand_alike(&seen, &out, 0, 1), rows[i].is_alike);
+        assert_int_equal(wsdbg_look_walks_place(&seen, &out, NULL, 0, 0), 8);
+        assert_int_equal(wsdbg_look_walks_place(&seen, &out, NULL, 0, 5), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(where_the_work_is_too_much_whole_clusters_are_walked),
         cmocka_unit_test(numbers_of_its_own_make_no_way_longer),
         cmocka_unit_test(walks_that_leave_out_where_a_warp_stands_are_not_whole),
+        cmocka_unit_test(who_is_lost_and_still_there_may_be_led),
+        cmocka_unit_test(ctas_share_walks_only_where_they_stand_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -410,9 +410,35 @@ static void a_walk_ends_when_its_time_is_over(void **state)
     ptx_walks_end(&walks);
 }
 
+/* In each round lane 0 hands a number to the others through shared memory, and all meet before they load it and behind
+ * that.  Lane 0 does something of its own, so the others have a walk of theirs. */
+static void lanes_that_meet_see_what_one_of_them_stored(void **state)
+{
+    (void)state;
+    expect(
+        KERNEL("mov.u32 %r1, %laneid;\n"
+               "setp.ne.u32 %p0, %r1, 0;\n"
+               "mov.u32 %r2, 0;\n"
+               "mov.u32 %r4, bars;\n"
+               "LOOP:\n"
+               "add.u32 %r4, %r4, 4;\n"
+               "@%p0 bra SKIP;\n"
+               "add.u32 %r3, %r2, 1;\n"
+               "st.shared.u32 [%r4+32], %r3;\n"
+               "SKIP:\n"
+               "bar.warp.sync 0xffffffff;\n"
+               "ld.shared.u32 %r2, [%r4+32];\n"
+               "bar.warp.sync 0xffffffff;\n"
+               "@!%p0 mbarrier.init.shared.b64 [bars+8], %r2;\n" INIT("r2") "setp.lt.u32 %p1, %r2, 2;\n"
+                                                                            "@%p1 bra LOOP;\n"),
+        "lanes 00000001: step 24, step 24, init 0x408 1, init 0x400 1, step 24, step 24, init 0x408 2, init 0x400 2\n"
+        "lanes fffffffe: step 24, step 24, init 0x400 1, step 24, step 24, init 0x400 2\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lanes_that_meet_see_what_one_of_them_stored),
         cmocka_unit_test(parameters_are_read_by_address_and_several_at_once),
         cmocka_unit_test(parts_of_a_word_are_widened_by_their_sign),
         cmocka_unit_test(a_parameter_is_widened_to_its_register),

@@ -145,6 +145,33 @@ static void test_a_loop_over_different_values_serves_each_lane_once(void **state
     (void)state;
 }
 
+/* Such a loop serves lane 0 alone.  The access is no guarded one, but it is of that lane's address: not of the others.
+ */
+static void test_a_loop_that_serves_other_lanes_does_nothing_for_the_rest(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(S2R), UNGUARDED, TO(R(0)), FROM(SPECIAL(LANE))},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), NUMBER(0), ALWAYS), .mode = WSDBG_COMPARE_EQ},
+        {OP(MOV), UNGUARDED, TO(R(1)), FROM(NUMBER(0x400))},
+        {OP(R2UR), IF(0), TO(P(1), U(4)), FROM(R(1))},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT_UNIFORM(4)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(UMOV), UNGUARDED, TO(U(4)), FROM(NUMBER(0x500))},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT_UNIFORM(4)), .mode = WSDBG_ARRIVE_A1T0},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walks[2];
+    uint32_t lanes[2];
+    WALK_BOTH(code, walks, lanes);
+    assert_int_equal(lanes[0], 1);
+    assert_int_equal(walks[0].count, 2);
+    assert_int_equal(walks[0].steps[0].address, 0x400);
+    assert_true(walks[1].is_whole);
+    assert_int_equal(walks[1].count, 1);
+    assert_int_equal(walks[1].steps[0].address, 0x500);
+    free_both(walks);
+    (void)state;
+}
+
 static void test_a_bulk_copy_is_issued_once_for_the_warp(void **state)
 {
     static const struct wsdbg_instruction code[] = {
@@ -174,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_each_lane_counts_its_own_atomics),
         cmocka_unit_test(test_a_uniform_register_is_that_of_all_lanes),
         cmocka_unit_test(test_a_loop_over_different_values_serves_each_lane_once),
+        cmocka_unit_test(test_a_loop_that_serves_other_lanes_does_nothing_for_the_rest),
         cmocka_unit_test(test_a_bulk_copy_is_issued_once_for_the_warp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

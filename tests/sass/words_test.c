@@ -352,6 +352,35 @@ static void what_lanes_store_before_they_meet_comes_before_what_lane_0_joins_the
     (void)state;
 }
 
+/* Lane 0 stores and meets the others, `meets` times.  They overwrite that, meet it again, and it joins FULL. */
+static void what_lanes_stored_before_they_met_is_overwritten(void **state)
+{
+    for (uint32_t meets = 0; meets < 2; meets++) {
+        struct walk_words words = {0};
+        struct walk_place lane_0 = {.walk = LANE_0}, others = {.walk = OTHER_LANES};
+        struct walk_store store = {
+            .place = lane_0, .address = WORD, .bytes = WORD_BYTES, .words = {HANDED + 1}, .is_known = true};
+        walk_words_begin_warp(&words, STORER);
+        walk_words_put(&words, &store);
+        for (uint32_t i = 0; i < 1 + meets; i++)
+            walk_words_meet(&words, &lane_0, true);
+        lane_0.joined[FULL] = 1;
+        walk_words_end(&words, &lane_0);
+        for (uint32_t i = 0; i < meets; i++)
+            walk_words_meet(&words, &others, false);
+        store.place = others;
+        store.words[0] = HANDED;
+        walk_words_put(&words, &store);
+        walk_words_meet(&words, &others, false);
+        walk_words_end(&words, &others);
+        walk_words_begin_warp(&words, READER);
+        assert_int_equal(load(&words, READER_WALK, &(struct at){.full = 1}),
+                         meets ? WALK_WORD_KNOWN : WALK_WORD_UNKNOWN);
+        walk_words_free(&words);
+    }
+    (void)state;
+}
+
 /* As for what lane 0 stored itself. */
 static void what_lane_0_does_behind_its_end_orders_nothing(void **state)
 {
@@ -445,6 +474,7 @@ int main(void)
         cmocka_unit_test(losses_of_an_earlier_pass_count_only_if_they_remain),
         cmocka_unit_test(a_phase_that_a_walk_never_joined_comes_behind_its_end),
         cmocka_unit_test(what_lanes_store_before_they_meet_comes_before_what_lane_0_joins_then),
+        cmocka_unit_test(what_lanes_stored_before_they_met_is_overwritten),
         cmocka_unit_test(what_lane_0_does_behind_its_end_orders_nothing),
         cmocka_unit_test(lanes_that_meet_have_passed_what_lane_0_passed_before),
         cmocka_unit_test(lanes_of_a_warp_that_meet_are_in_order),

@@ -228,6 +228,21 @@ static uint32_t threads_that_left(const struct wsdbg_trial *t, uint32_t barrier)
     return wsdbg_set_count(&left) * WSDBG_WARP_THREADS + lanes_that_left(t, barrier);
 }
 
+/* Whether threads may arrive on the barrier that the walks do not show: their walk is not known to its end, has no
+ * arrival there, and their code may. */
+static bool may_arrive_unseen(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    const uint32_t row = t->replay->barriers[barrier].row;
+    for (uint32_t i = 0; i < t->replay->agent_count && row != WSDBG_NONE; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if (t->state[i] == WSDBG_AGENT_LOST && a->cta == t->replay->barriers[barrier].cta &&
+            !wsdbg_replay_arrivals_on(a, barrier) && !arrives(t, a->warp, barrier) &&
+            wsdbg_code_could(t->c, a->warp, WSDBG_KINDS_ARRIVAL, row) != WSDBG_CAN_NOT)
+            return true;
+    }
+    return false;
+}
+
 /* A count that each round makes is not lowered, even if the kernel would then finish by chance; nor where just as many
  * arrivals are missing as threads have left. */
 static void try_counts(struct wsdbg_trial *t)
@@ -245,7 +260,7 @@ static void try_counts(struct wsdbg_trial *t)
         for (uint32_t i = 0; i < count; i++) {
             const bool may_change =
                 counts[i] > was || (!has_left && of_round != was && !wsdbg_replay_lacks_an_arriver(t->replay, f) &&
-                                    threads_that_left(t, f) != was - counts[i]);
+                                    !may_arrive_unseen(t, f) && threads_that_left(t, f) != was - counts[i]);
             bool works = may_change && try_count(t, f, OF_FAMILY, counts[i]);
             if (may_change && !works && is_wider(t, f, OF_INSTRUCTION, OF_FAMILY))
                 works = try_count(t, f, OF_INSTRUCTION, counts[i]);
@@ -306,6 +321,8 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_first(t, 1);
     wsdbg_try_stages(t);
     wsdbg_try_sites(t);
+    if (!t->out->count)
+        wsdbg_try_turns_of_one(t);
     if (!t->out->count)
         wsdbg_try_sides(t);
     if (!t->out->count)

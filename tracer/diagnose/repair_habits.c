@@ -13,16 +13,31 @@ bool wsdbg_turn_waits(const struct wsdbg_trial *t, const struct wsdbg_replay_age
            wsdbg_replay_is_of_family(t->replay, barrier, a->target[step]);
 }
 
+/* The only barrier that the family has in the CTA, where turns wait on a ring of several stages; WSDBG_NONE. */
+static uint32_t only_one_of(const struct wsdbg_trial *t, uint32_t family, uint32_t cta, uint32_t waited)
+{
+    uint32_t only = WSDBG_NONE;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        if (t->replay->barriers[b].cta != cta || !wsdbg_replay_is_of_family(t->replay, family, b))
+            continue;
+        if (only != WSDBG_NONE)
+            return WSDBG_NONE;
+        only = b;
+    }
+    return only != WSDBG_NONE && t->replay->barriers[waited].stages > 1 ? only : WSDBG_NONE;
+}
+
 struct wsdbg_turn wsdbg_turn_at(const struct wsdbg_trial *t, uint32_t agent, uint32_t at, uint32_t family, uint32_t cta)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     struct wsdbg_turn turn = {.wait = at, .next = a->step_count};
-    turn.barrier = wsdbg_trial_stage_beside(t, family, cta, a->target[at]);
+    turn.barrier = t->of_one ? only_one_of(t, family, cta, a->target[at])
+                             : wsdbg_trial_stage_beside(t, family, cta, a->target[at]);
     for (uint32_t i = at + 1; i < a->step_count; i++) {
         const bool waits = wsdbg_turn_waits(t, a, i, a->target[at]);
         if (wsdbg_trial_may_block(&a->steps[i]) && turn.next == a->step_count)
             turn.next = i;
-        if (waits && a->target[i] == a->target[at])
+        if (waits && (t->of_one || a->target[i] == a->target[at]))
             break;
         turn.lag += waits && turn.count == 0;
         if (a->target[i] != turn.barrier)
@@ -205,6 +220,49 @@ static bool as_at_first(const struct wsdbg_trial *t, uint32_t agent, const struc
     return true;
 }
 
+/* Whether two agents arrive equally often on each barrier of the family. */
+static bool arrive_alike(const struct wsdbg_trial *t, const struct wsdbg_straightening *s, uint32_t a, uint32_t b)
+{
+    for (uint32_t barrier = 0; barrier < t->replay->barrier_count; barrier++)
+        if (wsdbg_replay_is_of_family(t->replay, s->family, barrier) &&
+            wsdbg_habits_arrivals_on(t, s->known, a, barrier) != wsdbg_habits_arrivals_on(t, s->known, b, barrier))
+            return false;
+    return true;
+}
+
+/* Whether each turn that the agent has is one that the other one has, too, and without an arrival: both wait for it by
+ * the same instruction. */
+static bool has_turns_of(const struct wsdbg_trial *t, uint32_t agent, uint32_t other,
+                         const struct wsdbg_straightening *s)
+{
+    const struct wsdbg_replay_agent *self = &t->replay->agents[agent], *model = &t->replay->agents[other];
+    for (uint32_t i = 0; i < self->step_count; i++) {
+        bool any = !wsdbg_turn_begins(t, agent, i, s);
+        for (uint32_t k = 0; k < model->step_count && !any; k++)
+            any = model->steps[k].access == self->steps[i].access && model->target[k] == self->target[i] &&
+                  wsdbg_turn_begins(t, other, k, s) && wsdbg_turn_at(t, other, k, s->family, s->cta).count == 0;
+        if (!any)
+            return false;
+    }
+    return true;
+}
+
+/* Of a thread that lets another one wait for most rounds, and waits itself only where that one arrives in no round: the
+ * habit of that one, if both arrive equally often.  Whoever forgets the arrival there forgets it for both. */
+static bool as_who_waits_for_all(const struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_straightening *s,
+                                 struct wsdbg_habit *habit)
+{
+    const struct wsdbg_replay_agent *self = &t->replay->agents[agent];
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *model = &t->replay->agents[i];
+        if (model->cta == self->cta && model->warp != self->warp && model->lane_count == self->lane_count &&
+            habit_of(t, i, s, habit) && habit->most > 0 && habit->least == 0 && arrive_alike(t, s, agent, i) &&
+            has_turns_of(t, agent, i, s))
+            return true;
+    }
+    return false;
+}
+
 bool wsdbg_habit_find(const struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_straightening *s,
                       struct wsdbg_habit *habit)
 {
@@ -214,7 +272,9 @@ bool wsdbg_habit_find(const struct wsdbg_trial *t, uint32_t agent, const struct 
         return false;
     if (s->kind == WSDBG_REPAIR_DROP)
         return habit->most > 1;
-    return habit->most > 0 ? s->of_all || habit->least == 0 : as_at_first(t, agent, s, habit);
+    if (habit->most > 0)
+        return s->of_all || habit->least == 0;
+    return as_at_first(t, agent, s, habit) || (s->of_all && as_who_waits_for_all(t, agent, s, habit));
 }
 
 bool wsdbg_habits_have_lag(const struct wsdbg_trial *t, struct wsdbg_straightening s, uint32_t end)

@@ -4,6 +4,7 @@
  * Reads: a replay at its standstill.  Writes: the repairs that work.
  */
 #include "diagnose/repair_trial.h"
+#include "diagnose/replay_tokens.h"
 
 /* Which waits of a walk are asked. */
 enum reach { TO_STANDSTILL, TO_END };
@@ -395,11 +396,12 @@ void wsdbg_try_tokens(struct wsdbg_trial *t)
     t->changes.fresh_tokens = true;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
-        if (a->stale_wait == WSDBG_NONE)
+        const uint32_t stale = wsdbg_replay_stale_wait_of(a, t->at[i]);
+        if (stale == WSDBG_NONE)
             continue;
         if (wsdbg_set_count(&repair.warps) == 0) {
-            repair.wait = (struct wsdbg_repair_wait){i, a->stale_wait, waits_before(a, a->stale_wait)};
-            repair.barrier = a->target[a->stale_wait];
+            repair.wait = (struct wsdbg_repair_wait){i, stale, waits_before(a, stale)};
+            repair.barrier = a->target[stale];
         }
         wsdbg_set_add(&repair.warps, a->warp);
     }

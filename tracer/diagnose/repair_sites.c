@@ -141,6 +141,35 @@ static bool is_shown_by_others(const struct wsdbg_trial *t, uint32_t agent, uint
     return waits > 1 || (t->changes.flips == WSDBG_FLIPS_ONE && unlike > 0);
 }
 
+/* Whether those who arrive on the barrier begin with a wait that ends at once, for what the agent arrives on. */
+static bool has_free_side(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        for (uint32_t k = 0; k < a->step_count && wsdbg_replay_arrivals_on(a, barrier); k++)
+            if (a->steps[k].kind == WSDBG_ACCESS_WAIT && a->steps[k].number_known && (a->steps[k].number & 1) &&
+                is_first_on_barrier(a, k) && wsdbg_replay_arrivals_on(&t->replay->agents[agent], a->target[k]))
+                return true;
+    }
+    return false;
+}
+
+/* Whether the change lets an agent begin with parity 1 on a barrier for which it waits at this place alone, while the
+ * other side begins so, too: both would go on at once. */
+static bool lets_begin_free(const struct wsdbg_trial *t, uint32_t agent, uint32_t access)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t k = 0; k < a->step_count; k++) {
+        bool alone = is_wait_by(&a->steps[k], access) && (a->steps[k].number & 1) == 0 && is_first_on_barrier(a, k);
+        for (uint32_t i = k + 1; i < a->step_count && alone; i++)
+            alone =
+                a->steps[i].kind != WSDBG_ACCESS_WAIT || a->target[i] != a->target[k] || a->steps[i].access == access;
+        if (alone && has_free_side(t, agent, a->target[k]))
+            return true;
+    }
+    return false;
+}
+
 static bool waits_on_family(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
@@ -187,7 +216,8 @@ static void try_flips(struct wsdbg_trial *t, uint32_t access, enum wsdbg_replay_
         t->flip_at[i] = wait_of(t, i, access, which, number);
         if (t->flip_at[i] == WSDBG_NONE)
             continue;
-        if (a->is_idle || !is_shown_by_others(t, i, t->flip_at[i]) || has_parted(t, i))
+        if (a->is_idle || !is_shown_by_others(t, i, t->flip_at[i]) || has_parted(t, i) ||
+            (flips == WSDBG_FLIPS_ALL && lets_begin_free(t, i, access)))
             return;
         if (wsdbg_set_count(&repair.warps) == 0) {
             repair.wait = (struct wsdbg_repair_wait){i, t->flip_at[i], turn_of(a, t->flip_at[i])};

@@ -42,6 +42,7 @@ struct wsdbg_trial {
     uint8_t *id_to; /* by agent */
     struct wsdbg_replay_edit edits[WSDBG_EDITS_MOST];
     struct wsdbg_replay_changes changes;
+    bool of_one;       /* turns of a ring arrive on the only barrier of another family, whatever their stage */
     bool is_to_end;    /* with the change, all threads reach the kernel's end in every order tried */
     bool assumes_idle; /* ... if nothing comes of the rest of walks that are not whole */
     struct wsdbg_repairs *out;
@@ -140,6 +141,7 @@ void wsdbg_try_move(struct wsdbg_trial *t);
 void wsdbg_try_swap(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
+void wsdbg_try_turns_of_one(struct wsdbg_trial *t);
 void wsdbg_try_fill(struct wsdbg_trial *t);
 void wsdbg_try_beginnings(struct wsdbg_trial *t);
 void wsdbg_try_begin_all(struct wsdbg_trial *t);

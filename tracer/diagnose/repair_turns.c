@@ -250,6 +250,13 @@ static void try_families(struct wsdbg_trial *t, enum wsdbg_repair_kind kind, str
         }
 }
 
+void wsdbg_try_turns_of_one(struct wsdbg_trial *t)
+{
+    t->of_one = true;
+    wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
+    t->of_one = false;
+}
+
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind)
 {
     struct wsdbg_habits habits;

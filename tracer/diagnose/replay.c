@@ -32,6 +32,24 @@ static bool are_edits_made(const struct wsdbg_replay_agent *agent, uint32_t at)
            (agent->ahead_of == WSDBG_NONE || at == agent->ahead_begin);
 }
 
+/* Notes the token that the arrival at a step gave. */
+static void keep_token(struct wsdbg_replay *replay, uint32_t number, uint32_t at)
+{
+    const struct wsdbg_replay_agent *agent = &replay->agents[number];
+    *wsdbg_replay_token_at(replay, agent, at) =
+        wsdbg_replay_waits_of(replay, number, agent->target[at])->arrived_parity ? WSDBG_TOKEN_OF_1 : WSDBG_TOKEN_OF_0;
+}
+
+/* An arrival that an edit makes instead of the one at its step gives the token of that one. */
+static void arrive_by_edit(struct wsdbg_replay *replay, uint32_t number, const struct wsdbg_replay_edit *edit)
+{
+    const struct wsdbg_replay_agent *agent = &replay->agents[number];
+    wsdbg_replay_arrive(replay, number, edit->barrier, edit->arrivals, 1, edit->bytes);
+    if (edit->step < agent->step_count && agent->target[edit->step] == edit->barrier &&
+        wsdbg_replay_arrivals_of(agent, edit->step))
+        keep_token(replay, number, edit->step);
+}
+
 /* Makes the arrivals of the step's edits.  True: the step is left out. */
 static bool apply_edits(struct wsdbg_replay *replay, uint32_t number, uint32_t at, bool are_made)
 {
@@ -45,7 +63,7 @@ static bool apply_edits(struct wsdbg_replay *replay, uint32_t number, uint32_t a
         if (edit->named_threads && !are_made)
             wsdbg_replay_arrive_at_named(replay, replay->agents[number].cta, edit->named, edit->named_threads);
         else if (edit->arrivals && !are_made)
-            wsdbg_replay_arrive(replay, number, edit->barrier, edit->arrivals, 1, edit->bytes);
+            arrive_by_edit(replay, number, edit);
         is_left_out |= !edit->arrivals;
     }
     return is_left_out;
@@ -144,7 +162,7 @@ static void take_step(struct wsdbg_replay *replay, uint32_t number)
 {
     struct wsdbg_replay_agent *agent = &replay->agents[number];
     const struct wsdbg_step_row *step = &agent->steps[agent->at];
-    const uint32_t target = agent->target[agent->at];
+    const uint32_t at = agent->at, target = agent->target[at];
     if (is_left_out(replay, number))
         return;
     if (wsdbg_replay_gathers(step)) {
@@ -164,6 +182,8 @@ static void take_step(struct wsdbg_replay *replay, uint32_t number)
     default:
         wsdbg_replay_advance(agent);
         take_effect(replay, number, step, target);
+        if (target != WSDBG_NONE && wsdbg_replay_arrivals_of(agent, at))
+            keep_token(replay, number, at);
     }
 }
 
@@ -238,6 +258,7 @@ static void start(struct wsdbg_replay *replay)
 {
     replay->is_broken = replay->overflows = replay->has_lost = replay->has_ended = replay->assumes_idle = false;
     replay->cluster_phase = 0;
+    memset(replay->tokens, WSDBG_TOKEN_NONE, replay->step_count);
     memset(replay->waits, 0, (size_t)replay->agent_count * replay->barrier_count * sizeof *replay->waits);
     memset(replay->named, 0, (size_t)replay->c->cta_count * IDS * sizeof *replay->named);
     for (uint32_t b = 0; b < replay->barrier_count; b++) {

@@ -29,6 +29,9 @@ struct wsdbg_replay_barrier {
     int64_t bytes_under_way;           /* of copies, where these take their time */
 };
 
+/* The token that an arrival of a run gave: none, or of a phase of this parity. */
+enum wsdbg_replay_token { WSDBG_TOKEN_NONE, WSDBG_TOKEN_OF_0, WSDBG_TOKEN_OF_1 };
+
 /* A named barrier of one CTA. */
 enum { WSDBG_NAMED_BARRIERS = 16 };
 struct wsdbg_replay_named {
@@ -164,6 +167,8 @@ struct wsdbg_replay {
     uint32_t *targets;               /* memory of all agents' `target` */
     bool *repeats;                   /* memory of all agents' `repeats` */
     bool *is_taken;                  /* memory of all agents' `is_taken` */
+    size_t step_count;               /* of all agents */
+    uint8_t *tokens;                 /* by step of all agents, as targets: that of an arrival in this run */
     bool *has_partner;               /* agent x barrier: see wsdbg_replay_is_deed_for */
     struct wsdbg_replay_named *named;
     const struct wsdbg_replay_changes *changes; /* of the present run; NULL = none */
@@ -366,6 +371,27 @@ static inline void wsdbg_replay_spend(struct wsdbg_replay *replay, uint64_t read
 {
     const uint64_t cost = 1 + reads / WSDBG_REPLAY_READS_OF_STEP;
     replay->steps_left -= cost < replay->steps_left ? cost : replay->steps_left;
+}
+
+/* The step of an agent's arrival that gave the token for its wait at a step; WSDBG_NONE = not known, or the wait names
+ * a parity. */
+static inline uint32_t wsdbg_replay_giver_of(const struct wsdbg_replay_agent *agent, uint32_t wait)
+{
+    const struct wsdbg_step_row *step = &agent->steps[wait];
+    return step->kind == WSDBG_ACCESS_WAIT && !step->number_known && step->token ? step->token - 1 : WSDBG_NONE;
+}
+
+/* Whether a wait names the token of an arrival on another mbarrier than its own. */
+static inline bool wsdbg_replay_is_foreign(const struct wsdbg_replay_agent *agent, uint32_t wait)
+{
+    const uint32_t giver = wsdbg_replay_giver_of(agent, wait);
+    return giver != WSDBG_NONE && agent->target[giver] != agent->target[wait];
+}
+
+static inline uint8_t *wsdbg_replay_token_at(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
+                                             uint32_t step)
+{
+    return &replay->tokens[agent->target - replay->targets + step];
 }
 
 static inline struct wsdbg_replay_waits *wsdbg_replay_waits_of(const struct wsdbg_replay *replay, uint32_t agent,

@@ -156,11 +156,14 @@ struct wsdbg_error *wsdbg_replay_create(const struct wsdbg_case *c, struct wsdbg
     replay->targets = calloc(steps + 1, sizeof *replay->targets);
     replay->repeats = calloc(steps + 1, sizeof *replay->repeats);
     replay->is_taken = calloc(steps + 1, sizeof *replay->is_taken);
+    replay->tokens = calloc(steps + 1, sizeof *replay->tokens);
+    replay->step_count = steps;
     replay->barriers = calloc(WSDBG_REPLAY_BARRIERS_MOST, sizeof *replay->barriers);
     replay->named = calloc((size_t)c->cta_count * WSDBG_NAMED_BARRIERS + 1, sizeof *replay->named);
     bool fits = false;
     struct wsdbg_error *error = &wsdbg_error_no_memory;
-    if (replay->agents && replay->targets && replay->repeats && replay->is_taken && replay->barriers && replay->named) {
+    if (replay->agents && replay->targets && replay->repeats && replay->is_taken && replay->tokens &&
+        replay->barriers && replay->named) {
         fits = add_agents(replay) && agents * replay->barrier_count <= CELLS_MOST;
         if (fits)
             wsdbg_replay_share_bytes(replay, WSDBG_SHARES_EQUAL);
@@ -183,6 +186,7 @@ void wsdbg_replay_destroy(struct wsdbg_replay *replay)
     free(replay->targets);
     free(replay->repeats);
     free(replay->is_taken);
+    free(replay->tokens);
     free(replay->has_partner);
     free(replay->barriers);
     free(replay->named);

@@ -268,10 +268,14 @@ void wsdbg_replay_begin_wait(struct wsdbg_replay *replay, uint32_t agent, uint32
     struct wsdbg_replay_agent *a = &replay->agents[agent];
     bool repeats = a->repeats[a->at];
     const bool by_token = !a->steps[a->at].number_known, is_begun = a->tests_again;
-    const bool by_stale = by_token && is_stale(replay, a);
-    const uint32_t parity = by_stale   ? waits->earlier_parity
-                            : by_token ? waits->arrived_parity
-                                       : wsdbg_replay_parity_of(replay, agent, barrier, repeats, in_code & 1);
+    const uint32_t giver =
+        replay->changes && replay->changes->fresh_tokens ? WSDBG_NONE : wsdbg_replay_giver_of(a, a->at);
+    const uint8_t token = giver == WSDBG_NONE ? WSDBG_TOKEN_NONE : *wsdbg_replay_token_at(replay, a, giver);
+    const bool by_stale = by_token && giver == WSDBG_NONE && is_stale(replay, a);
+    const uint32_t parity = giver != WSDBG_NONE ? token == WSDBG_TOKEN_OF_1
+                            : by_stale          ? waits->earlier_parity
+                            : by_token          ? waits->arrived_parity
+                                                : wsdbg_replay_parity_of(replay, agent, barrier, repeats, in_code & 1);
     a->tests_again = false;
     if (replay->changes && replay->changes->flips)
         repeats = waits->any && parity == waits->last_parity &&
@@ -281,11 +285,13 @@ void wsdbg_replay_begin_wait(struct wsdbg_replay *replay, uint32_t agent, uint32
         replay->is_broken = true;
         return;
     }
-    if (by_token && waits->lost_token && !waits->has_token) { /* who leaves an arrival out has no token of it */
+    if (giver != WSDBG_NONE
+            ? token == WSDBG_TOKEN_NONE
+            : by_token && waits->lost_token && !waits->has_token) { /* who leaves an arrival out has no token of it */
         replay->is_broken = true;
         return;
     }
-    if (by_token && (waits->arrived == 0 || (by_stale && !waits->has_earlier))) {
+    if (by_token && giver == WSDBG_NONE && (waits->arrived == 0 || (by_stale && !waits->has_earlier))) {
         wsdbg_replay_lose(replay, agent);
         return;
     }

@@ -48,7 +48,8 @@ static uint32_t seen_at(const struct wsdbg_replay *replay, const struct wsdbg_re
 static uint32_t wait_of_number(const struct wsdbg_replay_agent *agent, uint32_t barrier, uint32_t number)
 {
     for (uint32_t k = 0; k < agent->step_count; k++)
-        if (names_token(agent, k) && agent->target[k] == barrier && number-- == 0)
+        if (names_token(agent, k) && agent->target[k] == barrier && wsdbg_replay_giver_of(agent, k) == WSDBG_NONE &&
+            number-- == 0)
             return k;
     return WSDBG_NONE;
 }
@@ -82,6 +83,26 @@ bool wsdbg_replay_assume_stale(struct wsdbg_replay *replay, uint32_t leader, uin
         if (are_of_warpgroup(replay, leader, i) && seen_at(replay, &replay->agents[i]) == barrier)
             replay->agents[i].stale_wait = wait_of_number(&replay->agents[i], barrier, number);
     return barrier != WSDBG_NONE && replay->agents[leader].stale_wait != WSDBG_NONE;
+}
+
+static bool arrives_between(const struct wsdbg_replay_agent *agent, uint32_t giver, uint32_t wait)
+{
+    for (uint32_t k = giver + 1; k < wait; k++)
+        if (agent->target[k] == agent->target[wait] && wsdbg_replay_arrivals_of(agent, k))
+            return true;
+    return false;
+}
+
+uint32_t wsdbg_replay_stale_wait_of(const struct wsdbg_replay_agent *agent, uint32_t end)
+{
+    if (agent->stale_wait != WSDBG_NONE)
+        return agent->stale_wait;
+    for (uint32_t k = 0; k < agent->step_count && k <= end; k++) {
+        const uint32_t giver = wsdbg_replay_giver_of(agent, k);
+        if (giver != WSDBG_NONE && !wsdbg_replay_is_foreign(agent, k) && arrives_between(agent, giver, k))
+            return k;
+    }
+    return WSDBG_NONE;
 }
 
 static bool is_of_site(const struct wsdbg_replay *replay, const struct wsdbg_step_row *step, uint32_t site)

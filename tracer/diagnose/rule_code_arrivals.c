@@ -374,18 +374,40 @@ static bool is_left_to_past(const struct wsdbg_case *c, const struct wsdbg_missi
            wsdbg_arrivals_per_round_of(c, &missing->able, missing->word.barrier).usual == missing->made;
 }
 
+/* Whether those who wait here arrived first, and the others that can arrive would bring just what is missing: they may
+ * be on their way, in this very round. */
+static bool may_be_on_their_way(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    struct wsdbg_warp_set here = {{0}}, others = missing->able;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        struct wsdbg_barrier_word word;
+        if (!wsdbg_code_wait(c, w, &word) || word.barrier != missing->word.barrier)
+            continue;
+        wsdbg_set_add(&here, w);
+        wsdbg_set_remove(&others, w);
+    }
+    const struct wsdbg_arrivals_per_round of_here = wsdbg_arrivals_per_round_of(c, &here, missing->word.barrier),
+                                          of_others = wsdbg_arrivals_per_round_of(c, &others, missing->word.barrier);
+    unsigned lanes, others_lanes;
+    return wsdbg_set_count(&others) > 0 && wsdbg_arrivals_per_round_fit(&of_here, missing->made, &lanes) &&
+           wsdbg_arrivals_per_round_fit(&of_others, missing->word.pending, &others_lanes) && lanes == others_lanes;
+}
+
 /* Arrivals left over on every stage would also follow from arriving too often, unless that would have to be much more
- * often than the arrivals that are missing. */
+ * often than the arrivals that are missing.  So would a few arrivals where nearly all are missing. */
 static enum wsdbg_confidence confidence_of_missing(const struct wsdbg_case *c,
                                                    const struct wsdbg_missing_arrivals *missing,
                                                    struct wsdbg_code_balance *balance)
 {
     struct wsdbg_code_slot slot;
     *balance = (struct wsdbg_code_balance){0};
-    if (wsdbg_missing_arrivals_may_come_behind_bytes(c, missing) || wsdbg_walks_make_all(c, missing))
+    if (wsdbg_missing_arrivals_may_come_behind_bytes(c, missing) || wsdbg_walks_make_all(c, missing) ||
+        may_be_on_their_way(c, missing))
         return WSDBG_CONFIDENCE_POSSIBLE;
     if (!wsdbg_code_slot_read(c, missing->warp, &slot) || !wsdbg_code_slot_balance(&slot, balance))
-        return others_are_partial(c, missing) ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
+        return others_are_partial(c, missing) || missing->made * FAR_LESS <= missing->word.pending
+                   ? WSDBG_CONFIDENCE_POSSIBLE
+                   : WSDBG_CONFIDENCE_LIKELY;
     if (balance->missing != missing->word.pending)
         return WSDBG_CONFIDENCE_POSSIBLE;
     return others_are_partial(c, missing) && balance->surplus < FAR_LESS * balance->missing ? WSDBG_CONFIDENCE_POSSIBLE

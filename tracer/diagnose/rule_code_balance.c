@@ -1,14 +1,15 @@
 /* rule_code_balance.c - a wait on an mbarrier that gets more arrivals than its phases take.  Either the threads arrive
  * more often from the kernel's start to its end than the waits account for; or a phase takes one arrival of each that
  * arrives, and some make two without waiting between them; or other stages get as many arrivals too few, so that the
- * two sides count stages differently.
+ * two sides count stages differently.  Or every phase gets as many arrivals, and they are fewer than it takes.
  *
- * Reads: walks, barrier words.  Adds: DOUBLE_ARRIVE, PARITY_DRIFT, ARRIVE_MISSING.
+ * Reads: walks, barrier words.  Adds: DOUBLE_ARRIVE, PARITY_DRIFT, ARRIVE_MISSING, ARRIVE_SHORT.
  *
  * It only counts, and so it needs no order of events.  Of an mbarrier on which a CTA arrives in other CTAs, too, it
  * says nothing: who arrives how often may depend on the rank.
  */
 #include "diagnose/code_say.h"
+#include "diagnose/replay.h"
 #include "diagnose/rules.h"
 
 struct balance {
@@ -22,12 +23,12 @@ struct balance {
     bool waits;         /* the waiting warp has a wait for a phase that arrivals complete */
     bool is_shared;     /* warps of other warpgroups wait, too */
     bool is_cut;        /* some of the waiting warp's lanes that also wait have left the kernel, maybe too early */
-    struct wsdbg_warp_set most;
-    uint64_t first_arrivals;     /* one of each lane */
-    struct wsdbg_warp_set twice; /* who arrives twice without waiting for anything between */
-    bool at_once;                /* between two waits each walk arrives as often as a phase takes, or not at all */
-    bool is_habit;               /* some walk does so in several steps, and never arrives otherwise */
-    bool skips_waits;            /* some walk arrives several times before it waits for the last of these arrivals */
+    struct wsdbg_warp_set most, by; /* who makes these; who arrives at all */
+    uint64_t first_arrivals;        /* one of each lane */
+    struct wsdbg_warp_set twice;    /* who arrives twice without waiting for anything between */
+    bool at_once;                   /* between two waits each walk arrives as often as a phase takes, or not at all */
+    bool is_habit;                  /* some walk does so in several steps, and never arrives otherwise */
+    bool skips_waits;               /* some walk arrives several times before it waits for the last of these arrivals */
 };
 
 static bool is_of_mbarrier(const struct wsdbg_step_row *step)
@@ -136,6 +137,8 @@ static bool add_walk(struct balance *b, const struct wsdbg_walk_row *walk, uint6
 static void add_warp(struct balance *b, uint32_t warp, uint64_t arrivals)
 {
     b->arrivals += arrivals;
+    if (arrivals)
+        wsdbg_set_add(&b->by, warp);
     if (arrivals > b->most_by) {
         b->most_by = arrivals;
         b->most = (struct wsdbg_warp_set){{0}};
@@ -173,6 +176,47 @@ static bool are_too_many(const struct balance *b)
 {
     const uint64_t needed = (uint64_t)b->phases * b->word.expected;
     return !b->is_shared && !b->is_cut && !b->skips_waits && b->arrivals > needed + b->word.expected;
+}
+
+/* Whether the threads are known to have come to this standstill with every wait on the barrier ended by its own phase,
+ * and to wait for the phase under way.  Then the arrivals too many are still to come, and end no wait too early. */
+static bool are_in_step(const struct balance *b)
+{
+    const struct wsdbg_replay *replay = wsdbg_replay_standing(b->c);
+    const uint32_t barrier =
+        replay ? wsdbg_replay_barrier_at(replay, wsdbg_case_cta(b->c, b->cta), b->offset) : WSDBG_NONE;
+    for (uint32_t i = 0; barrier != WSDBG_NONE && i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        const struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(replay, i, barrier);
+        const bool stands = agent->state == WSDBG_AGENT_WAITS && agent->target[agent->at] == barrier;
+        if (waits->slipped ||
+            (stands && waits->passed + 1 - waits->first_parity != replay->barriers[barrier].phase + 1))
+            return false;
+    }
+    return barrier != WSDBG_NONE;
+}
+
+/* Whether a warp has left the kernel that never arrives, though its code may. */
+static bool may_lack_an_arriver(const struct balance *b, const struct wsdbg_replay *replay, uint32_t barrier)
+{
+    const struct wsdbg_case *c = b->c;
+    for (uint32_t w = 0; w < c->warp_count; w++)
+        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_EXITED && !wsdbg_set_has(&b->by, w) &&
+            wsdbg_code_could(c, w, WSDBG_KINDS_ARRIVAL, b->word.barrier) != WSDBG_CAN_NOT)
+            return true;
+    return wsdbg_replay_lacks_an_arriver(replay, barrier);
+}
+
+/* Whether the threads that arrive do so once for each phase that is waited for, and all together make fewer arrivals
+ * than a phase takes; and none has completed. */
+static bool are_too_few(const struct balance *b)
+{
+    const struct wsdbg_replay *replay = b->is_shared || b->is_cut ? NULL : wsdbg_replay_standing(b->c);
+    const uint32_t barrier =
+        replay ? wsdbg_replay_barrier_at(replay, wsdbg_case_cta(b->c, b->cta), b->offset) : WSDBG_NONE;
+    return barrier != WSDBG_NONE && replay->barriers[barrier].phase == 0 && b->phases > 1 && b->first_arrivals > 0 &&
+           b->first_arrivals < b->word.expected && b->arrivals == b->first_arrivals * b->phases &&
+           !wsdbg_set_count(&b->twice) && !may_lack_an_arriver(b, replay, barrier);
 }
 
 /* The stages of a barrier in one CTA: what each gets and what its waits take, in phases. */
@@ -306,6 +350,8 @@ static struct wsdbg_finding *find(const struct balance *b, enum wsdbg_cause caus
     wsdbg_print(finding->fix, sizeof finding->fix,
                 cause == WSDBG_CAUSE_DOUBLE_ARRIVE
                     ? "Arrive once per warp and round on %s: remove one of the arrivals, or wait between them."
+                : cause == WSDBG_CAUSE_ARRIVE_SHORT
+                    ? "Initialise %s with the number of arrivals that a round makes, or let the missing threads arrive."
                     : "Let both sides of %s go through its stages in the same order, across tiles, too.",
                 wsdbg_say_family(c, b->word.barrier).text);
     wsdbg_tell_wait(c, finding, b->warp);
@@ -325,6 +371,19 @@ static void say_too_many(const struct balance *b)
                     wsdbg_say_warp(c, b->warp).text, wsdbg_say_object(c, b->word.barrier).text,
                     wsdbg_say_at(c, b->warp).text, (unsigned long long)b->arrivals, wsdbg_say_warps(c, &b->most).text,
                     b->phases, b->phases == 1 ? "" : "s", b->word.expected);
+}
+
+static void say_too_few(const struct balance *b)
+{
+    struct wsdbg_case *c = b->c;
+    struct wsdbg_finding *finding = find(b, WSDBG_CAUSE_ARRIVE_SHORT, &b->by);
+    if (finding)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s is initialised for %u arrivals, but each of the %u phases that %s waits for%s gets only %llu "
+                    "(by %s). So not even the first one completes.",
+                    wsdbg_say_object(c, b->word.barrier).text, b->word.expected, b->phases,
+                    wsdbg_say_warp(c, b->warp).text, wsdbg_say_at(c, b->warp).text,
+                    (unsigned long long)b->first_arrivals, wsdbg_say_warps(c, &b->by).text);
 }
 
 static void say_stages(const struct balance *b, const struct stages *stages)
@@ -377,8 +436,10 @@ void wsdbg_rule_code_balance(struct wsdbg_case *c)
         else if (wsdbg_set_count(&b.twice) && b.first_arrivals == b.word.expected && !b.is_habit &&
                  !may_be_whole_rounds(&b))
             say_twice(&b);
-        else if (are_too_many(&b))
+        else if (are_too_many(&b) && !are_in_step(&b))
             say_too_many(&b);
+        else if (are_too_few(&b))
+            say_too_few(&b);
         else
             continue;
         return;

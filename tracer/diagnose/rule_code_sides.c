@@ -4,6 +4,9 @@
  *
  * Each use of such a barrier names just the threads of both sides, so both must use it equally often; a side that only
  * arrives may do so once more.  A finding is added only if a replay of the walks (replay.h) ends in the picture.
+ *
+ * Where those who wait have nothing left to do behind the barrier, "they left too early" and "they pass the last use
+ * by" are the same code.  If most pass it by, it stands on the way of a few.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/replay.h"
@@ -90,13 +93,32 @@ static uint32_t waiter_of(const struct sides *sides)
     return waiter;
 }
 
+/* Whether those who come to the barrier more often have nothing to do behind the use at which they stand. */
+static bool end_there(const struct sides *sides)
+{
+    for (uint32_t i = 0; i < sides->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &sides->replay->agents[i];
+        const bool stands = agent->state == WSDBG_AGENT_NAMED || agent->state == WSDBG_AGENT_GATHERS;
+        if (!wsdbg_set_has(&sides->often, agent->warp) || agent->state == WSDBG_AGENT_ENDED)
+            continue;
+        if (!stands || !wsdbg_replay_is_use(&agent->steps[agent->at], sides->id))
+            return false;
+        for (uint32_t k = agent->at + 1; k < agent->step_count; k++)
+            if (agent->steps[k].kind != WSDBG_STEP_TOGETHER && agent->steps[k].kind != WSDBG_STEP_POLL)
+                return false;
+    }
+    return true;
+}
+
 static void say(const struct sides *sides, uint32_t waiter)
 {
     struct wsdbg_case *c = sides->c;
     const struct wsdbg_warp_row *row = wsdbg_case_warp(c, waiter);
     const bool exited = wsdbg_case_have_exited(c, &sides->less), is_one = wsdbg_set_count(&sides->often) == 1;
-    struct wsdbg_finding *finding = wsdbg_case_find(c, exited ? WSDBG_CAUSE_WAKER_EXITED : WSDBG_CAUSE_ARRIVE_MISSING,
-                                                    wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), row->cta, row->barrier);
+    const bool is_passed_by = wsdbg_set_count(&sides->less) > wsdbg_set_count(&sides->often) && end_there(sides);
+    struct wsdbg_finding *finding =
+        wsdbg_case_find(c, exited && !is_passed_by ? WSDBG_CAUSE_WAKER_EXITED : WSDBG_CAUSE_ARRIVE_MISSING,
+                        wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), row->cta, row->barrier);
     if (!finding)
         return;
     char often[160];

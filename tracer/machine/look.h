@@ -289,6 +289,16 @@ struct wsdbg_error *wsdbg_look_answers(const struct wsdbg_look_seen *seen, const
 /* False: some walk, from this row of snapshot.walks on, is known to its end and leaves out the wait in which lanes of
  * it stand. */
 bool wsdbg_look_walks_fit(const struct wsdbg_snapshot *out, size_t first);
+/* Where a lane stands in its kernel's code, as struct wsdbg_thread_world has it. */
+uint32_t wsdbg_look_walks_place(const struct wsdbg_look_seen *seen, const struct wsdbg_snapshot *rows,
+                                const struct wsdbg_code_function *kernel, uint32_t warp, uint32_t lane);
+/* Whether all lanes of two CTAs of one grid were seen at the same places. */
+bool wsdbg_look_walks_stand_alike(const struct wsdbg_look_seen *seen, const struct wsdbg_snapshot *rows, uint32_t a,
+                                  uint32_t b);
+/* Whether some walk, from this row on, is not known to its end, and lanes of it are still there: they may be led. */
+bool wsdbg_look_walks_are_lost(const struct wsdbg_snapshot *rows, size_t first);
+/* Of how many lanes the walks from row `first` up to `end` are known to their ends. */
+size_t wsdbg_look_walks_whole(const struct wsdbg_snapshot *rows, size_t first, size_t end);
 /* snapshot.walks and steps. */
 struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                      const uint32_t *access_first, struct wsdbg_look_tables *tables);

@@ -30,6 +30,9 @@ struct walks {
     uint32_t *access_at;        /* by instruction: number of the kernel's access + 1 */
     bool is_of_words;           /* it is machine code; else PTX */
     bool asks_cta;              /* the ways may depend on which CTA it is */
+    bool was_walked;            /* the CTA at hand was walked before it was led, which took too long */
+    bool is_led;                /* some walk of the CTA at hand was led to where its lanes were seen */
+    bool *led;                  /* by CTA: ... of that CTA */
     struct walk_memory *memory; /* of the kernel's grid */
 };
 
@@ -46,15 +49,17 @@ static struct walk_thread thread_of(struct walks *walks, uint32_t warp, uint32_t
 {
     const struct wsdbg_warp_row *row = &walks->out->warps[warp];
     const struct wsdbg_cta *cta = &walks->out->ctas[row->cta];
-    return (struct walk_thread){.memory = walks->memory,
-                                .machine = walks->source->machine,
-                                .grid = walks->seen->grids[cta->grid].machine,
-                                .cta = cta,
-                                .cta_row = walks->seen->ctas[row->cta].machine,
-                                .sibling = walks->seen->ctas[row->cta].sibling,
-                                .linear = row->warp * WSDBG_WALK_LANES + lane,
-                                .lane = lane,
-                                .is_of_words = walks->is_of_words};
+    return (struct walk_thread){
+        .memory = walks->memory,
+        .machine = walks->source->machine,
+        .grid = walks->seen->grids[cta->grid].machine,
+        .cta = cta,
+        .cta_row = walks->seen->ctas[row->cta].machine,
+        .sibling = walks->seen->ctas[row->cta].sibling,
+        .linear = row->warp * WSDBG_WALK_LANES + lane,
+        .lane = lane,
+        .seen_at = wsdbg_look_walks_place(walks->seen, walks->out, walks->kernel->function, warp, lane),
+        .is_of_words = walks->is_of_words};
 }
 
 /* Walks the first of the lanes and those that go with it. */
@@ -70,6 +75,7 @@ static struct wsdbg_error *walk_together(struct walks *walks, uint32_t warp, uin
     const struct wsdbg_walk_limits limits = {LENGTH_OF_WALK, WORK_OF_WALK, STEPS_OF_WALK, is_late, walks};
     struct wsdbg_error *error = wsdbg_walk_lanes(walks->plan, worlds, lanes, limits, walk, together);
     *has_loaded = false;
+    walks->is_led |= walk->is_led;
     for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
         *has_loaded |= threads[lane].has_loaded;
         if (!error && threads[lane].error) {
@@ -102,6 +108,7 @@ static struct wsdbg_step_row row_of(const struct walks *walks, const struct wsdb
                                  .address = step->address,
                                  .number = step->number,
                                  .mask = step->mask,
+                                 .token = step->token,
                                  .kind = step->kind,
                                  .rank = WSDBG_STEP_OWN_RANK,
                                  .number_known = step->is_number_known};
@@ -114,16 +121,22 @@ static struct wsdbg_step_row row_of(const struct walks *walks, const struct wsdb
     return row;
 }
 
+/* What lies behind the place to which a walk was led is not known, nor how far it is to there. */
+static bool is_whole(const struct wsdbg_walk *walk)
+{
+    return walk->is_whole && !walk->is_led;
+}
+
 static bool is_alike(const struct walks *walks, const struct wsdbg_walk_row *row, const struct wsdbg_walk *walk,
                      const struct wsdbg_cta *cta)
 {
-    if (row->step_count != walk->count || row->is_whole != walk->is_whole)
+    if (row->step_count != walk->count || row->is_whole != is_whole(walk))
         return false;
     for (size_t i = 0; i < walk->count; i++) {
         const struct wsdbg_step_row a = row_of(walks, cta, &walk->steps[i]),
                                     *b = &walks->out->steps[row->step_first + i];
         if (a.access != b->access || a.address != b->address || a.number != b->number || a.mask != b->mask ||
-            a.kind != b->kind || a.rank != b->rank || a.number_known != b->number_known)
+            a.token != b->token || a.kind != b->kind || a.rank != b->rank || a.number_known != b->number_known)
             return false;
     }
     return true;
@@ -139,7 +152,7 @@ static struct wsdbg_error *add_walk(struct walks *walks, struct wsdbg_walk_row r
         return &wsdbg_error_no_memory;
     row.step_first = (uint32_t)out->step_count;
     row.step_count = (uint32_t)walk->count;
-    row.is_whole = walk->is_whole;
+    row.is_whole = is_whole(walk);
     row.is_guessed = walk->is_guessed;
     for (size_t i = 0; i < walk->count; i++)
         out->steps[out->step_count++] = row_of(walks, cta, &walk->steps[i]);
@@ -230,7 +243,8 @@ static uint32_t walked_alike(const struct walks *walks, uint32_t cta, const bool
     const struct wsdbg_grid *grid = &walks->out->grids[row->grid];
     for (uint32_t i = grid->cta_first; i < grid->cta_first + grid->cta_count; i++)
         if (!walks->asks_cta && walked[i] && walks->out->ctas[i].cluster_rank == row->cluster_rank &&
-            walks->out->ctas[i].warp_count == row->warp_count)
+            walks->out->ctas[i].warp_count == row->warp_count &&
+            (!walks->led[i] || wsdbg_look_walks_stand_alike(walks->seen, walks->out, i, cta)))
             return i;
     return WSDBG_NONE;
 }
@@ -321,6 +335,27 @@ static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta, enu
     }
 }
 
+/* Walks the CTA once more, led to where its lanes were seen.  If fewer lanes are then known to their ends, it stays as
+ * it was: what led walks store may be too much to keep. */
+static struct wsdbg_error *walk_led(struct walks *walks, uint32_t cta, size_t first)
+{
+    struct wsdbg_snapshot *out = walks->out;
+    const size_t count = out->walk_count;
+    wsdbg_walk_plan_lead(walks->plan);
+    struct wsdbg_error *error = walk_warps(walks, cta);
+    if (error)
+        return error;
+    if (is_late(walks) ||
+        wsdbg_look_walks_whole(out, count, out->walk_count) < wsdbg_look_walks_whole(out, first, count)) {
+        out->walk_count = count;
+        walks->was_walked = true;
+        return NULL;
+    }
+    memmove(out->walks + first, out->walks + count, (out->walk_count - count) * sizeof *out->walks);
+    out->walk_count = first + (out->walk_count - count);
+    return NULL;
+}
+
 /* What is in shared memory now may be other than what a thread loaded there.  Where a walk leaves out the wait in which
  * its warp stands, the CTA is walked once more without that; and if that does not help, no walk of it is whole. */
 static struct wsdbg_error *walk_as_seen(struct walks *walks, uint32_t cta)
@@ -333,6 +368,8 @@ static struct wsdbg_error *walk_as_seen(struct walks *walks, uint32_t cta)
         walks->out->step_count = step_count;
         error = walk_in_passes(walks, cta, WSDBG_BELIEVE_STORES);
     }
+    if (!error && wsdbg_look_walks_are_lost(walks->out, walk_count) && has_room(walks, work, time_ns))
+        error = walk_led(walks, cta, walk_count);
     if (!error && !wsdbg_look_walks_fit(walks->out, walk_count))
         for (size_t i = walk_count; i < walks->out->walk_count; i++)
             walks->out->walks[i].is_whole = false;
@@ -344,8 +381,10 @@ static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta, bool *wal
 {
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
     walk_memory_begin_cta(walks->memory);
+    walks->is_led = walks->was_walked = false;
     struct wsdbg_error *error = walk_as_seen(walks, cta);
-    *walked = !is_late(walks);
+    *walked = walks->was_walked || !is_late(walks);
+    walks->led[cta] = walks->is_led;
     if (!*walked) {
         walks->out->walk_count = walk_count;
         walks->out->step_count = step_count;
@@ -399,7 +438,10 @@ static struct wsdbg_error *walk_or_share(struct walks *walks, uint32_t cta, bool
         return NULL;
     const uint32_t alike = walked_alike(walks, cta, walked);
     walked[cta] = alike != WSDBG_NONE;
-    return alike == WSDBG_NONE ? walk_cta(walks, cta, &walked[cta]) : share_walks(walks, alike, cta);
+    if (alike == WSDBG_NONE)
+        return walk_cta(walks, cta, &walked[cta]);
+    walks->led[cta] = walks->led[alike];
+    return share_walks(walks, alike, cta);
 }
 
 /* The CTA at `first` and, behind it among the rows, the others of its cluster: they need not be neighbours. */
@@ -500,7 +542,8 @@ struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, con
                           .until_ns = for_ns == WSDBG_WALKS_COUNTED ? UINT64_MAX : wsdbg_look_now_ns() + for_ns};
     bool *walked = calloc(tables->out->cta_count + 1, sizeof *walked);
     walks.memory = calloc(1, sizeof *walks.memory);
-    struct wsdbg_error *error = walked && walks.memory ? NULL : &wsdbg_error_no_memory;
+    walks.led = calloc(tables->out->cta_count + 1, sizeof *walks.led);
+    struct wsdbg_error *error = walked && walks.memory && walks.led ? NULL : &wsdbg_error_no_memory;
     for (uint32_t grid = 0; !error && grid < tables->out->grid_count && !is_late(&walks); grid++) {
         const struct wsdbg_code_kernel *kernel = seen->grids[grid].kernel;
         if (!kernel || seen->grids[grid].machine == WSDBG_NONE || !grid_is_asked(tables->out, grid, kernel))
@@ -512,6 +555,7 @@ struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, con
     wsdbg_walk_plan_destroy(walks.plan);
     free(walks.access_at);
     free(walks.memory);
+    free(walks.led);
     free(walked);
     return error;
 }

@@ -303,5 +303,6 @@ struct wsdbg_thread_world walk_thread_world(struct walk_thread *thread)
                                        .global = read_global,
                                        .local = read_local,
                                        .found = read_found,
-                                       .shared_window = shared_window(thread)};
+                                       .shared_window = shared_window(thread),
+                                       .seen_at = thread->seen_at};
 }

@@ -53,6 +53,7 @@ struct walk_thread {
     uint32_t linear, lane;
     uint32_t warp;             /* row of the machine, if it is that lane as it stands; */
     bool is_there;             /* ... else it has no local memory yet */
+    uint32_t seen_at;          /* see struct wsdbg_thread_world */
     bool is_of_words;          /* its code is machine code; else PTX */
     bool has_loaded;           /* it was told a word of global memory */
     struct wsdbg_error *error; /* the first one */

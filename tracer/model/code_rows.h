@@ -81,6 +81,7 @@ struct wsdbg_step_row {
     uint32_t address; /* mbarrier: offset in shared memory; named barrier: id */
     uint32_t number;  /* parity, arrivals, bytes, threads: see the kind */
     uint32_t mask;    /* a copy into several CTAs: their ranks; 0 = one */
+    uint32_t token;   /* a wait by token: the step of its walk that gave the token, counted from 1; 0 = not known */
     uint8_t kind;
     uint8_t rank; /* of the mbarrier's CTA in its cluster, WSDBG_STEP_OWN_RANK */
     bool number_known;
