@@ -317,8 +317,6 @@ static void try_standstill(struct wsdbg_trial *t)
     if (!t->out->count)
         wsdbg_try_swap(t);
     if (!t->out->count)
-        wsdbg_try_groups(t);
-    if (!t->out->count)
         wsdbg_try_shifts(t);
 }
 

@@ -96,7 +96,7 @@ void wsdbg_repair_say_site(struct rounds *rounds, const struct wsdbg_repair *rep
                     "they did, %s.",
                     warps.text, wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, site.text,
                     wsdbg_repair_outcome(repair));
-    else if (repair->value == WSDBG_FLIPS_ALL || repair->value == WSDBG_FLIPS_FAMILY)
+    else if (repair->value == WSDBG_FLIPS_ALL)
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "All waits of %s on %s%s ask for the wrong parity, the first for parity %u. With the other one %s.",
                     warps.text, wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, site.text, parity,
