@@ -307,8 +307,6 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_stages(t);
     wsdbg_try_sites(t);
     if (!t->out->count)
-        wsdbg_try_sides(t);
-    if (!t->out->count)
         wsdbg_try_releases(t);
     if (!t->out->count)
         wsdbg_try_begin_all(t);

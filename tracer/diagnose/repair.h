@@ -54,11 +54,9 @@ struct wsdbg_repair {
     /* PARITY_FIRST: one of these warps begins some other stage with the right parity; FILL, STAY where warps take
      * turns: some arrivals are those of warps that have not left */
     bool is_mixed;
-    bool is_exception;   /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
-    bool is_of_families; /* PARITY_FIRST: so do others on other families, and all of them change together */
-    bool is_of_role;     /* PARITY_FIRST: these warps begin with the other parity on all families on which they wait */
-    bool is_of_either;   /* PARITY_FIRST: it would do as well if `others` began with the other parity */
-    bool is_of_stage;    /* COUNT: only this stage changes, to the count of other stages */
+    bool is_exception;      /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
+    bool is_of_families;    /* PARITY_FIRST: so do others on other families, and all of them change together */
+    bool is_of_stage;       /* COUNT: only this stage changes, to the count of other stages */
     bool is_of_instruction; /* COUNT: so do barriers of other families that the same instruction initialises */
     bool is_of_count;       /* COUNT: so do all barriers of other families that have the count */
     bool is_of_ends;        /* COUNT: only those of the first and the last CTA of the cluster change */
@@ -92,11 +90,9 @@ struct wsdbg_repair {
     /* FILL: arrivals of all its edits; those that all agents make on the same barriers.  SKIP: waits that are left out
      */
     uint64_t added, made;
-    uint32_t lanes;         /* STAY, UNMADE: those that left, while their warps went on; 0 = whole warps did, or none */
-    uint32_t other_barrier; /* is_of_either: of the replay: one on which the others wait */
-    struct wsdbg_warp_set others; /* is_of_either */
-    struct wsdbg_warp_set warps;  /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived; BYTES:
-                                     who announces them */
+    uint32_t lanes; /* STAY, UNMADE: those that left, while their warps went on; 0 = whole warps did, or none */
+    struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived; BYTES:
+                                    who announces them */
 };
 
 enum { WSDBG_REPAIRS_MOST = 16 };

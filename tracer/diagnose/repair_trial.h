@@ -1,6 +1,6 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
  * files that find repairs.  repair_trial.c runs a trial.  The others change something:
- *   repair_parity.c, repair_sides.c, repair_stages.c, repair_sites.c  waits
+ *   repair_parity.c, repair_stages.c, repair_sites.c             waits
  *   repair_shift.c                                               waits and arrivals
  *   repair_begin.c, repair_turns.c and repair_habits.c, repair_fill.c, repair_ring.c, repair_pairs.c,
  *   repair_move.c                                                arrivals
@@ -131,7 +131,6 @@ void wsdbg_try_announce(struct wsdbg_trial *t);
 void wsdbg_try_bytes(struct wsdbg_trial *t);
 void wsdbg_try_sites(struct wsdbg_trial *t);
 void wsdbg_try_tokens(struct wsdbg_trial *t);
-void wsdbg_try_sides(struct wsdbg_trial *t);
 void wsdbg_try_stages(struct wsdbg_trial *t);
 void wsdbg_try_shifts(struct wsdbg_trial *t);
 void wsdbg_try_move(struct wsdbg_trial *t);
