@@ -289,7 +289,6 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_unmade(t);
     wsdbg_try_blocks(t);
     wsdbg_try_line(t);
-    wsdbg_try_across(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
     wsdbg_try_rings(t, WSDBG_REPAIR_ADD);

@@ -22,7 +22,6 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_BEGIN_ALL,    /* threads that arrive on a family only behind their waits do so once before */
     WSDBG_REPAIR_RELEASE,      /* a barrier whose arrivers all wait first gets the arrivals of one phase at once */
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
-    WSDBG_REPAIR_ADD_LIKE,     /* a warp arrives as often as that of another CTA that does the same otherwise */
     WSDBG_REPAIR_SKIP,         /* a warp makes the arrivals of rounds that it leaves out and a like one makes */
     WSDBG_REPAIR_MOVE,         /* arrivals go to another CTA of the cluster, or to the other one of two barriers */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
@@ -79,7 +78,7 @@ struct wsdbg_repair {
      * the wait before it; NAMED_ID: the first use that changes; SHIFT: the first wait that moves */
     struct wsdbg_repair_wait wait;
     uint32_t moved_to, moved_parity; /* SHIFT: that wait's barrier, of the replay, and its parity with the change */
-    uint32_t like;                   /* STAY: a warp that stays; ADD_LIKE, SKIP: the other one's warp */
+    uint32_t like;                   /* STAY: a warp that stays; SKIP: the other one's warp */
     uint32_t access;                 /* UNMADE: the arrival, an index in snapshot.accesses */
     struct wsdbg_replay_edit edit;   /* of those that change arrivals: the first of its edits */
     uint32_t edit_count;

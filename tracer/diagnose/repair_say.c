@@ -285,42 +285,6 @@ static struct wsdbg_phrase say_arrivals(uint32_t count)
     return phrase;
 }
 
-/* Adds the instruction with which the other one arrives. */
-static void tell_arrival_of_other(struct rounds *rounds, struct wsdbg_finding *finding,
-                                  const struct wsdbg_repair *repair)
-{
-    for (uint32_t i = 0; i < rounds->replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *a = wsdbg_repair_agent(rounds, i);
-        for (uint32_t k = 0; a->warp == repair->like && k < a->step_count; k++)
-            if (a->target[k] != WSDBG_NONE && wsdbg_replay_arrivals_of(a, k) &&
-                wsdbg_replay_is_of_family(rounds->replay, repair->barrier, a->target[k])) {
-                wsdbg_tell_access(rounds->c, finding, a->steps[k].access, "is the other one's arrival");
-                return;
-            }
-    }
-}
-
-static void say_less_than_other(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
-    if (!finding)
-        return;
-    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps), like = wsdbg_say_warp(c, repair->like),
-                              object = wsdbg_say_object(c, wsdbg_repair_row(rounds, repair));
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s do%s the same as %s, but for %s that %s, the first on %s. With %s %s.", warps.text,
-                wsdbg_repair_is_one(repair) ? "es" : "", like.text, say_arrivals(repair->edit_count).text,
-                wsdbg_repair_is_one(repair) ? "it leaves out" : "they leave out", object.text,
-                repair->edit_count == 1 ? "it" : "them", wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let %s arrive on %s in every round, as %s does; or initialise it for fewer arrivals if %s not meant "
-                "to.",
-                warps.text, wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, like.text,
-                wsdbg_repair_is_one(repair) ? "it is" : "they are");
-    tell_arrival_of_other(rounds, finding, repair);
-}
-
 /* Says that rounds are left out. */
 static void say_skip(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
@@ -524,7 +488,6 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_BEGIN] = say_begin,
         [WSDBG_REPAIR_BEGIN_LESS] = say_begin,
         [WSDBG_REPAIR_DROP] = say_twice,
-        [WSDBG_REPAIR_ADD_LIKE] = say_less_than_other,
         [WSDBG_REPAIR_MOVE] = say_move,
         [WSDBG_REPAIR_COPY] = say_copy,
         [WSDBG_REPAIR_BEGIN_ALL] = say_begin_all,

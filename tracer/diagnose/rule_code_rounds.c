@@ -27,7 +27,6 @@ static bool is_certain_of_itself(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_NAMED_ROUND:
     case WSDBG_REPAIR_ANNOUNCE:
     case WSDBG_REPAIR_BYTES:
-    case WSDBG_REPAIR_ADD_LIKE:
     case WSDBG_REPAIR_MOVE:
     case WSDBG_REPAIR_PARITY_SITE:
     case WSDBG_REPAIR_SHIFT:
