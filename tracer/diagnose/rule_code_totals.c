@@ -527,4 +527,3 @@ void wsdbg_rule_code_trips(struct wsdbg_case *c)
 {
     judge(c, true);
 }
-
