@@ -186,48 +186,6 @@ static void lanes_that_leave_and_arrive_nowhere_are_not_blamed(void **state)
     }
 }
 
-/* Lane 0 of warp 4 should fill each stage for the first round, and leaves before that.  The producer fills only later
- * rounds, and nothing in the code that is left arrives for the first one. */
-static void put_torn(struct picture *p, bool multiplies)
-{
-    for (uint32_t w = 0; w < WARPS; w++)
-        for (int part = 0; part <= (w == GROUP); part++) {
-            struct way *way = begin(w, part ? BUT_LANE_0 : 0);
-            const bool is_consumer = w == GROUP && part, is_producer = w == 0;
-            if (is_producer)
-                initialise(way, 31);
-            meet(way);
-            if (w == GROUP && !part)
-                way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(OTHER, 0), 1);
-            for (uint32_t i = 0; i < ROUNDS && (is_consumer || is_producer); i++) {
-                const uint32_t full = MBARRIER_AT(RING_FULL, i % STAGES), empty = MBARRIER_AT(RING_EMPTY, i % STAGES);
-                if (is_producer && i >= STAGES)
-                    way_add(way, WSDBG_ACCESS_WAIT, empty, (i / STAGES & 1) ^ 1);
-                if (is_producer && i >= STAGES)
-                    way_add(way, WSDBG_ACCESS_ARRIVE, full, 1);
-                if (is_consumer)
-                    way_add(way, WSDBG_ACCESS_WAIT, full, i / STAGES & 1);
-                if (is_consumer && multiplies)
-                    way_add(way, WSDBG_ACCESS_WGMMA, 0, i + 1);
-                if (is_consumer)
-                    way_add(way, WSDBG_ACCESS_ARRIVE, empty, 1);
-            }
-        }
-    stand(p);
-}
-
-static void a_lane_that_leaves_a_warp_with_wgmma_to_do_is_blamed_where_no_code_is_left_of_it(void **state)
-{
-    struct picture p;
-    (void)state;
-    put_torn(&p, true);
-    assert_true(ways_say(&p, "Lane 0 of warp 4 left the kernel, and the rest of the warp waits on \"full\" stage 0"));
-    picture_deinit(&p);
-    put_torn(&p, false);
-    assert_false(ways_say(&p, "left the kernel, and the rest of the warp waits"));
-    picture_deinit(&p);
-}
-
 /* ---- a lane that announces bytes ---- */
 
 /* Lane 0 of warp 1 fills three rounds, and the third one lacks bytes.  Its other lanes stay. */
@@ -474,7 +432,6 @@ int main(void)
         cmocka_unit_test(a_lane_that_breaks_off_is_not_blamed_for_others),
         cmocka_unit_test(most_lanes_of_a_warp_are_not_elected),
         cmocka_unit_test(lanes_that_leave_and_arrive_nowhere_are_not_blamed),
-        cmocka_unit_test(a_lane_that_leaves_a_warp_with_wgmma_to_do_is_blamed_where_no_code_is_left_of_it),
         cmocka_unit_test(a_lane_that_leaves_before_it_copies_what_it_announced_is_blamed),
         cmocka_unit_test(a_copy_that_is_held_up_is_not_missing),
         cmocka_unit_test(a_warp_that_leaves_its_mates_at_a_named_barrier_is_blamed),

@@ -249,56 +249,6 @@ static void rounds_are_only_compared_with_those_of_one_copier_that_is_known(void
     (void)state;
 }
 
-/* ---- lanes that share the copies ---- */
-
-enum { SHARERS = 4, SHARER_LANES = 0xe, IDLE_LANES = (int)~0xfu, FIRST_SHARED = 4 };
-
-/* Lane 0 announces the bytes of each round.  In the first rounds it copies all of them, but for round `missing`; later
- * each of the first lanes copies a part. */
-static void produce_by_lanes(struct way *way, uint32_t lanes, uint32_t missing)
-{
-    way->lanes = lanes;
-    for (uint32_t i = 0; i < ROUNDS; i++) {
-        const uint32_t full = MBARRIER_AT(FULL, i % STAGES);
-        way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
-        if (lanes == 1)
-            way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, full, BYTES);
-        way_add(way, WSDBG_STEP_TOGETHER, 0, 0);
-        if (i >= FIRST_SHARED && lanes != (uint32_t)IDLE_LANES)
-            way_add(way, WSDBG_ACCESS_COPY, full, BYTES / SHARERS);
-        else if (i < FIRST_SHARED && lanes == 1 && i != missing)
-            way_add(way, WSDBG_ACCESS_COPY, full, BYTES);
-    }
-}
-
-/* The lanes that copy nothing yet are past the round that lacks its copy: nobody waits for them. */
-static void lanes_that_only_copy_later_do_not_owe_a_copy(void **state)
-{
-    static const struct kernel none = {.is_apart = true};
-    static const uint32_t lanes[] = {1, SHARER_LANES, (uint32_t)IDLE_LANES};
-    for (uint32_t missing = 0; missing < FIRST_SHARED; missing++) {
-        static struct way ways[3 + WARPS];
-        struct picture p;
-        uint32_t count = 0;
-        memset(ways, 0, sizeof ways);
-        picture_init(&p, 1, WARPS, 32);
-        put_barriers(&p);
-        initialise(&none, &ways[0]);
-        for (; count < 3; count++)
-            produce_by_lanes(&ways[count], lanes[count], missing);
-        for (uint32_t w = 1; w < WARPS; w++, count++) {
-            ways[count].warp = w;
-            if (w >= PRODUCERS)
-                consume(&none, &ways[count]);
-        }
-        ways_put(&p, ways, count);
-        assert_true(ways_stand(&p));
-        ways_expect(&p, "TX_MISMATCH", "128 bytes");
-        picture_deinit(&p);
-    }
-    (void)state;
-}
-
 /* ---- a cluster ---- */
 
 enum { CTAS = 2, CONSUMER = 1, WARPS_OF_CTA, SHARE = BYTES / 4, TO_BOTH = 3 };
@@ -366,7 +316,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_copies_do_wrong_is_told),
         cmocka_unit_test(rounds_are_only_compared_with_those_of_one_copier_that_is_known),
-        cmocka_unit_test(lanes_that_only_copy_later_do_not_owe_a_copy),
         cmocka_unit_test(copies_that_one_of_two_ctas_leaves_out_are_no_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@
 #define POSSIBLE WSDBG_CONFIDENCE_POSSIBLE
 #define LIKELY WSDBG_CONFIDENCE_LIKELY
 
-enum { WARPS = 2, LANES = 32, FILLED_STAGES = 2 };
+enum { WARPS = 2, LANES = 32 };
 
 static uint32_t wait_of(struct picture *p, uint32_t family)
 {
@@ -181,70 +181,6 @@ static void others_wait_elsewhere(struct picture *p)
     all_wait_for_a_phase(p, 0);
 }
 
-/* ---- an expect_tx alone ---- */
-
-/* Two warps, each with a stage of its own that it fills and waits for. */
-struct filler {
-    uint32_t stage[FILLED_STAGES], wait, expect;
-};
-
-static struct filler each_fills_its_own(struct picture *p, uint32_t pending)
-{
-    struct filler f;
-    picture_init(p, 1, WARPS, LANES);
-    picture_name(p, FULL, "full", FILLED_STAGES, 1, 1);
-    for (uint32_t s = 0; s < FILLED_STAGES; s++)
-        f.stage[s] = picture_mbarrier(p, FULL, s, 0, pending, LANES, 0);
-    f.wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), FILLED_STAGES, 0, WSDBG_LANES_ALL);
-    f.expect = picture_access(p, WSDBG_ACCESS_EXPECT, MBARRIER_AT(FULL, 0), FILLED_STAGES, BYTES, WSDBG_LANES_ALL);
-    const uint32_t arrive =
-        picture_access(p, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, 0), FILLED_STAGES, BYTES, WSDBG_LANES_ALL);
-    picture_reach(p, 0, 1, f.wait, 1, 255, 2);
-    picture_reach(p, 0, 1, f.expect, 0, 255, 2);
-    picture_reach(p, 0, 1, arrive, 0, 255, 2);
-    for (uint32_t s = 0; s < FILLED_STAGES; s++)
-        picture_stand(p, s, MBARRIER_WAIT, f.stage[s], 0);
-    return f;
-}
-
-static void announced_alone(struct picture *p)
-{
-    const struct filler f = each_fills_its_own(p, LANES);
-    picture_bare_expect(p, f.wait, f.expect);
-    p->snapshot.answers[p->snapshot.answer_count - 1].is_behind_fill = true;
-}
-
-/* The loop may wait before it fills, and its first fill was left out: it never came to the expect. */
-static void waits_before_first_fill(struct picture *p)
-{
-    announced_alone(p);
-    p->snapshot.answers[p->snapshot.answer_count - 1].is_behind_fill = false;
-}
-
-static void announced_on_no_way(struct picture *p)
-{
-    each_fills_its_own(p, LANES);
-}
-
-static void some_lanes_arrived(struct picture *p)
-{
-    const struct filler f = each_fills_its_own(p, LANES / 2);
-    picture_bare_expect(p, f.wait, f.expect);
-}
-
-static void others_may_arrive(struct picture *p)
-{
-    announced_alone(p);
-    picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), FILLED_STAGES, 1, WSDBG_LANES_ONE);
-}
-
-/* The other warp may fill both stages, and waits for something else. */
-static void another_may_fill(struct picture *p)
-{
-    announced_alone(p);
-    picture_stand(p, 1, WSDBG_WARP_WAIT_NAMED, picture_object(p, WSDBG_BARRIER_NAMED, 1), 0);
-}
-
 /* ---- named barriers ---- */
 
 /* Two warpgroups meet at barriers of their own, with ids from a register; all were at barrier 0 before.  Warp 0 has
@@ -325,12 +261,6 @@ static const struct row {
     {"... others were at the barrier, too", mate_left_behind_another_sync, "WAKER_EXITED", NOT_SAID},
     {"the other one of a pair left", partner_of_a_pair_left, "WAKER_EXITED", POSSIBLE},
     {"... and another warp that may have come", partner_and_another_left, "WAKER_EXITED", NOT_SAID},
-    {"an expect_tx alone, of who waits", announced_alone, "TX_NO_ARRIVE", LIKELY},
-    {"... or it never came to a fill", waits_before_first_fill, "TX_NO_ARRIVE", POSSIBLE},
-    {"... no way leads there", announced_on_no_way, "TX_NO_ARRIVE", NOT_SAID},
-    {"... some lanes arrived", some_lanes_arrived, "TX_NO_ARRIVE", NOT_SAID},
-    {"... the code has other arrivals", others_may_arrive, "TX_NO_ARRIVE", NOT_SAID},
-    {"... another warp may arrive", another_may_fill, "TX_NO_ARRIVE", NOT_SAID},
 };
 
 static bool check(const struct row *row)

@@ -26,8 +26,9 @@ static const struct kernel {
     {.name = "nothing is wrong"},
     {.name = "the second group does not count the phase of the tile that it passes over",
      .cause = "PARITY_WRONG",
-     .says = "All waits of warps 8-11 on \"full\" at kernel.cu:200 ask for the wrong parity, the first for parity 0. "
-             "With the other one the kernel would finish.",
+     .says = "Warps 8-11 begin to wait on \"full\" stage 2 at kernel.cu:200, some rounds too early or too late for the "
+             "turns that warpgroups take there. With parity 1 of \"full\" stage 2 first, and the rounds that follow, "
+             "the kernel would finish.",
      .forgets = {0, 1}},
     {.name = "the second group begins with the first round of all",
      .cause = "PARITY_WRONG",

@@ -183,7 +183,7 @@ static const struct kernel kernels[] = {
      .begins_twice = true},
     {.name = "the consumers of one rank never release",
      .cause = "ARRIVE_MISSING",
-     .says = "Rank 1 warps 4-11 do the same as warp 4 of cluster rank 0, but for 128 arrivals that they leave out",
+     .says = "Rank 1 warps 4-11 never arrive on \"empty\", while warps that wait for the same barriers do",
      .silent_rank = 1,
      .ctas = 2},
 };

@@ -37,8 +37,8 @@ static const struct kernel {
      .last_tells_first = true,
      .silent = CTAS},
     {.name = "one tells only the rank before it: that is no count",
-     .cause = "ARRIVE_MISSING",
-     .says = "Warp 0 of cluster rank 1 does the same as warp 0 of cluster rank 0, but for 6 arrivals",
+     .cause = "WAIT_CYCLE",
+     .says = "wait for one another in a cycle",
      .count_at_ends = 1,
      .silent = 1},
 };

@@ -304,7 +304,6 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_unmade(t);
     wsdbg_try_blocks(t);
     wsdbg_try_line(t);
-    wsdbg_try_across(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_ADD);
     wsdbg_try_turns(t, WSDBG_REPAIR_DROP);
     wsdbg_try_rings(t, WSDBG_REPAIR_ADD);
@@ -315,7 +314,6 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_named_ids(t);
     wsdbg_try_early(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
-    wsdbg_try_fill(t);
     wsdbg_try_move(t);
     try_counts(t);
     wsdbg_try_first(t, 1);
@@ -324,8 +322,6 @@ static void try_standstill(struct wsdbg_trial *t)
     if (!t->out->count)
         wsdbg_try_turns_of_one(t);
     if (!t->out->count)
-        wsdbg_try_sides(t);
-    if (!t->out->count)
         wsdbg_try_releases(t);
     if (!t->out->count)
         wsdbg_try_begin_all(t);
@@ -333,8 +329,6 @@ static void try_standstill(struct wsdbg_trial *t)
         wsdbg_try_skip(t);
     if (!t->out->count)
         wsdbg_try_swap(t);
-    if (!t->out->count)
-        wsdbg_try_groups(t);
     if (!t->out->count)
         wsdbg_try_shifts(t);
 }

@@ -17,13 +17,11 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_SHIFT,        /* waits and arrivals of a warpgroup on a ring go to stages further on */
     WSDBG_REPAIR_TOKEN,        /* a wait names the token of the last arrival, not of an earlier one */
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
-    WSDBG_REPAIR_FILL,         /* a round gets all arrivals that one thread makes in other rounds */
     WSDBG_REPAIR_BEGIN,        /* threads arrive on a barrier before their first wait, as on others of its family */
     WSDBG_REPAIR_BEGIN_LESS,   /* ... no more often than on others */
     WSDBG_REPAIR_BEGIN_ALL,    /* threads that arrive on a family only behind their waits do so once before */
     WSDBG_REPAIR_RELEASE,      /* a barrier whose arrivers all wait first gets the arrivals of one phase at once */
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
-    WSDBG_REPAIR_ADD_LIKE,     /* a warp arrives as often as that of another CTA that does the same otherwise */
     WSDBG_REPAIR_SKIP,         /* a warp makes the arrivals of rounds that it leaves out and a like one makes */
     WSDBG_REPAIR_MOVE,         /* arrivals go to another CTA of the cluster, or to the other one of two barriers */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
@@ -50,15 +48,11 @@ struct wsdbg_repair_wait {
 
 struct wsdbg_repair {
     enum wsdbg_repair_kind kind;
-    uint32_t barrier; /* of the replay: one of those that it changes */
-    /* PARITY_FIRST: one of these warps begins some other stage with the right parity; FILL, STAY where warps take
-     * turns: some arrivals are those of warps that have not left */
-    bool is_mixed;
-    bool is_exception;   /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
-    bool is_of_families; /* PARITY_FIRST: so do others on other families, and all of them change together */
-    bool is_of_role;     /* PARITY_FIRST: these warps begin with the other parity on all families on which they wait */
-    bool is_of_either;   /* PARITY_FIRST: it would do as well if `others` began with the other parity */
-    bool is_of_stage;    /* COUNT: only this stage changes, to the count of other stages */
+    uint32_t barrier;       /* of the replay: one of those that it changes */
+    bool is_mixed;          /* PARITY_FIRST: one of these warps begins some other stage with the right parity */
+    bool is_exception;      /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
+    bool is_of_families;    /* PARITY_FIRST: so do others on other families, and all of them change together */
+    bool is_of_stage;       /* COUNT: only this stage changes, to the count of other stages */
     bool is_of_instruction; /* COUNT: so do barriers of other families that the same instruction initialises */
     bool is_of_count;       /* COUNT: so do all barriers of other families that have the count */
     bool is_of_ends;        /* COUNT: only those of the first and the last CTA of the cluster change */
@@ -67,7 +61,6 @@ struct wsdbg_repair {
     bool is_shared;    /* NAMED_ID: others come to the barrier, too */
     bool of_each;      /* ... several warpgroups, of which each gets an id of its own */
     bool is_of_cta;    /* BEGIN_ALL: it is one CTA of a cluster alone whose barriers lack the arrivals */
-    bool is_of_turns;  /* STAY: warps take turns at arriving */
     bool is_alone;     /* SHIFT: no other warpgroup waits on the ring */
     bool is_each_time; /* SHIFT: by that number of rounds more each time that the warpgroup passes over rounds */
     /* ADD: it is of a warp that had arrived in each phase, and others had not; PARITY_FIRST, PARITY_SITE: the same
@@ -85,18 +78,14 @@ struct wsdbg_repair {
      * the wait before it; NAMED_ID: the first use that changes; SHIFT: the first wait that moves */
     struct wsdbg_repair_wait wait;
     uint32_t moved_to, moved_parity; /* SHIFT: that wait's barrier, of the replay, and its parity with the change */
-    uint32_t like;                   /* STAY: a warp that stays; ADD_LIKE, SKIP: the other one's warp */
+    uint32_t like;                   /* STAY: a warp that stays; SKIP: the other one's warp */
     uint32_t access;                 /* UNMADE: the arrival, an index in snapshot.accesses */
     struct wsdbg_replay_edit edit;   /* of those that change arrivals: the first of its edits */
     uint32_t edit_count;
-    /* FILL: arrivals of all its edits; those that all agents make on the same barriers.  SKIP: waits that are left out
-     */
-    uint64_t added, made;
-    uint32_t lanes;         /* STAY, UNMADE: those that left, while their warps went on; 0 = whole warps did, or none */
-    uint32_t other_barrier; /* is_of_either: of the replay: one on which the others wait */
-    struct wsdbg_warp_set others; /* is_of_either */
-    struct wsdbg_warp_set warps;  /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived; BYTES:
-                                     who announces them */
+    uint64_t added; /* SKIP: waits that are left out */
+    uint32_t lanes; /* STAY, UNMADE: those that left, while their warps went on; 0 = whole warps did, or none */
+    struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived; BYTES:
+                                    who announces them */
 };
 
 enum { WSDBG_REPAIRS_MOST = 16 };

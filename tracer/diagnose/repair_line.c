@@ -71,20 +71,13 @@ static uint32_t ways_on(const struct wsdbg_trial *t, uint32_t family)
     return ways | (wsdbg_set_count(&served) < t->c->cta_count ? OFF_LINE : 0);
 }
 
-/* The ways of the arrivals if the CTAs are a line for the family, else 0: arrivals go to neighbours in both directions,
- * and around at one end at most.  In a cluster of two a neighbour is all others. */
-static uint32_t line_of(const struct wsdbg_trial *t, uint32_t family)
+/* Whether the CTAs are a line for the family: arrivals go to neighbours in both directions, and around at one end at
+ * most.  In a cluster of two a neighbour is all others. */
+static bool are_line(const struct wsdbg_trial *t, uint32_t family)
 {
     const uint32_t ways = t->c->cta_count > 2 ? ways_on(t, family) : 0;
     const uint32_t around = ways & (AROUND_UP | AROUND_DOWN);
-    const bool is_line = (ways & UP) && (ways & DOWN) && !(ways & OFF_LINE) && around != (AROUND_UP | AROUND_DOWN);
-    return is_line ? ways : 0;
-}
-
-bool wsdbg_trial_is_open_line(const struct wsdbg_trial *t, uint32_t family)
-{
-    const uint32_t ways = line_of(t, family);
-    return ways && !(ways & (AROUND_UP | AROUND_DOWN));
+    return (ways & UP) && (ways & DOWN) && !(ways & OFF_LINE) && around != (AROUND_UP | AROUND_DOWN);
 }
 
 /* Gives each barrier of the family at the ends the count of its round.  False: the barriers between need another count,
@@ -121,7 +114,7 @@ void wsdbg_try_line(struct wsdbg_trial *t)
 {
     for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
         struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_COUNT, .is_of_ends = true};
-        if (!wsdbg_trial_leads_family(t, f) || !line_of(t, f))
+        if (!wsdbg_trial_leads_family(t, f) || !are_line(t, f))
             continue;
         wsdbg_trial_begin(t);
         if (!set_counts(t, f, &repair) || !wsdbg_trial_works(t) || wsdbg_trial_never_turns(t))

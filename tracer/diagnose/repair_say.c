@@ -194,43 +194,6 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
                         wsdbg_say_warps(c, &repair->warps).text);
 }
 
-/* The arrivals that are there in the round in which the repair's first edit is. */
-static uint32_t arrivals_there(const struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    return rounds->replay->barriers[repair->edit.barrier].expected - repair->edit.arrivals;
-}
-
-static void say_fill(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
-    if (!finding)
-        return;
-    const struct wsdbg_phrase object = wsdbg_say_object(c, wsdbg_repair_row(rounds, repair));
-    const uint32_t needed = rounds->replay->barriers[repair->edit.barrier].expected;
-    const uint32_t there = arrivals_there(rounds, repair);
-    char all[32] = "the arrival";
-    if (needed > 1)
-        wsdbg_print(all, sizeof all, "all %u arrivals", needed);
-    if (there == 0)
-        wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "No thread arrives on %s in a round in which %s should. In other rounds one thread makes %s, and "
-                    "warps may take turns. With %s %s.",
-                    object.text, wsdbg_say_warp(c, wsdbg_repair_agent(rounds, repair->edit.agent)->warp).text, all,
-                    needed > 1 ? "these arrivals" : "it", wsdbg_repair_outcome(repair));
-    else
-        wsdbg_print(finding->sentence, sizeof finding->sentence,
-                    "%s makes only %u of the %u arrivals on %s in a round. In other rounds one thread makes all of "
-                    "them. With the missing ones %s.",
-                    wsdbg_say_warp(c, wsdbg_repair_agent(rounds, repair->edit.agent)->warp).text, there, needed,
-                    object.text, wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Make %s on %s in every round, also behind another branch of the loop.", all,
-                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
-    wsdbg_evidence_text(c, finding, "rounds that lack arrivals: %u, by %s", repair->edit_count,
-                        wsdbg_say_warps(c, &repair->warps).text);
-}
-
 /* Says that nobody arrives first. */
 static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
@@ -320,42 +283,6 @@ static struct wsdbg_phrase say_arrivals(uint32_t count)
     struct wsdbg_phrase phrase;
     wsdbg_print(phrase.text, sizeof phrase.text, "%u arrival%s", count, count == 1 ? "" : "s");
     return phrase;
-}
-
-/* Adds the instruction with which the other one arrives. */
-static void tell_arrival_of_other(struct rounds *rounds, struct wsdbg_finding *finding,
-                                  const struct wsdbg_repair *repair)
-{
-    for (uint32_t i = 0; i < rounds->replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *a = wsdbg_repair_agent(rounds, i);
-        for (uint32_t k = 0; a->warp == repair->like && k < a->step_count; k++)
-            if (a->target[k] != WSDBG_NONE && wsdbg_replay_arrivals_of(a, k) &&
-                wsdbg_replay_is_of_family(rounds->replay, repair->barrier, a->target[k])) {
-                wsdbg_tell_access(rounds->c, finding, a->steps[k].access, "is the other one's arrival");
-                return;
-            }
-    }
-}
-
-static void say_less_than_other(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
-    if (!finding)
-        return;
-    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps), like = wsdbg_say_warp(c, repair->like),
-                              object = wsdbg_say_object(c, wsdbg_repair_row(rounds, repair));
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s do%s the same as %s, but for %s that %s, the first on %s. With %s %s.", warps.text,
-                wsdbg_repair_is_one(repair) ? "es" : "", like.text, say_arrivals(repair->edit_count).text,
-                wsdbg_repair_is_one(repair) ? "it leaves out" : "they leave out", object.text,
-                repair->edit_count == 1 ? "it" : "them", wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let %s arrive on %s in every round, as %s does; or initialise it for fewer arrivals if %s not meant "
-                "to.",
-                warps.text, wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, like.text,
-                wsdbg_repair_is_one(repair) ? "it is" : "they are");
-    tell_arrival_of_other(rounds, finding, repair);
 }
 
 /* Says that rounds are left out. */
@@ -473,19 +400,6 @@ static void say_bytes(struct rounds *rounds, const struct wsdbg_repair *repair)
                 wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
 }
 
-/* Says who left, where warps take turns at arriving. */
-static void say_left_turns(struct rounds *rounds, const struct wsdbg_repair *repair, struct wsdbg_finding *finding,
-                           const char *lanes)
-{
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s%s left the kernel. The warps of that warpgroup take turns at arriving on %s, and nobody arrives in "
-                "%s turns. Had %s stayed, %s.",
-                lanes, wsdbg_say_warps(rounds->c, &repair->warps).text,
-                wsdbg_say_family(rounds->c, wsdbg_repair_row(rounds, repair)).text,
-                wsdbg_repair_is_one(repair) ? "its" : "their", wsdbg_repair_is_one(repair) ? "it" : "they",
-                wsdbg_repair_outcome(repair));
-}
-
 static void say_unmade(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -525,8 +439,6 @@ static void say_stay(struct rounds *rounds, const struct wsdbg_repair *repair)
                 lanes, wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_warp(c, repair->like).text,
                 wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, wsdbg_repair_is_one(repair) ? "it" : "they",
                 wsdbg_repair_outcome(repair));
-    if (repair->is_of_turns)
-        say_left_turns(rounds, repair, finding, lanes);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let every warp of a role stay until its last arrival on %s: leave the loop by the same condition as "
                 "the others, and do not return from inside of it.",
@@ -571,13 +483,11 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_SHIFT] = wsdbg_repair_say_shift,
         [WSDBG_REPAIR_TOKEN] = wsdbg_repair_say_token,
         [WSDBG_REPAIR_ADD] = say_missing,
-        [WSDBG_REPAIR_FILL] = say_fill,
         [WSDBG_REPAIR_BLOCK] = wsdbg_repair_say_block,
         [WSDBG_REPAIR_RELEASE] = say_release,
         [WSDBG_REPAIR_BEGIN] = say_begin,
         [WSDBG_REPAIR_BEGIN_LESS] = say_begin,
         [WSDBG_REPAIR_DROP] = say_twice,
-        [WSDBG_REPAIR_ADD_LIKE] = say_less_than_other,
         [WSDBG_REPAIR_MOVE] = say_move,
         [WSDBG_REPAIR_COPY] = say_copy,
         [WSDBG_REPAIR_BEGIN_ALL] = say_begin_all,

@@ -24,48 +24,12 @@ void wsdbg_repair_say_drift(struct rounds *rounds, const struct wsdbg_repair *re
                 wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
 }
 
-static void say_either(struct rounds *rounds, const struct wsdbg_repair *repair, struct wsdbg_finding *finding)
-{
-    struct wsdbg_case *c = rounds->c;
-    const struct wsdbg_phrase family = wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)),
-                              other = wsdbg_say_family(c, rounds->replay->barriers[repair->other_barrier].row);
-    finding->role.known = false;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s begin%s with parity %u to wait on %s, and %s to wait on %s: each side waits for the other one "
-                "first. If one of them began with parity %u, as on other mbarriers of the kernel, %s.",
-                wsdbg_say_warps(c, &repair->warps).text, wsdbg_repair_is_one(repair) ? "s" : "", repair->value ^ 1,
-                family.text, wsdbg_say_warps(c, &repair->others).text, other.text, repair->value,
-                wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Start the phase of the side that fills the slots at %u, %s or %s, and flip it when the stage index "
-                "wraps.",
-                repair->value, family.text, other.text);
-}
-
-static void say_role(struct rounds *rounds, const struct wsdbg_repair *repair, struct wsdbg_finding *finding)
-{
-    struct wsdbg_case *c = rounds->c;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s begin%s with the wrong parity on all mbarriers on which %s: with parity %u on %s. With the "
-                "other one on each of them %s.",
-                wsdbg_say_warps(c, &repair->warps).text, wsdbg_repair_is_one(repair) ? "s" : "",
-                wsdbg_repair_is_one(repair) ? "it waits" : "they wait", repair->value ^ 1,
-                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, wsdbg_repair_outcome(repair));
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Start the phase of a slot's filler at 1 and that of its reader at 0, and flip both when the stage "
-                "index wraps.");
-}
-
 void wsdbg_repair_say_first(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
     struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
     if (!finding)
         return;
-    if (repair->is_of_either || repair->is_of_role) {
-        (repair->is_of_role ? say_role : say_either)(rounds, repair, finding);
-        return;
-    }
     wsdbg_print(
         finding->sentence, sizeof finding->sentence,
         "%s begin%s with parity %u to wait on %s, and so all these waits ask for the wrong phase%s: with parity "
@@ -96,7 +60,7 @@ void wsdbg_repair_say_site(struct rounds *rounds, const struct wsdbg_repair *rep
                     "they did, %s.",
                     warps.text, wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, site.text,
                     wsdbg_repair_outcome(repair));
-    else if (repair->value == WSDBG_FLIPS_ALL || repair->value == WSDBG_FLIPS_FAMILY)
+    else if (repair->value == WSDBG_FLIPS_ALL)
         wsdbg_print(finding->sentence, sizeof finding->sentence,
                     "All waits of %s on %s%s ask for the wrong parity, the first for parity %u. With the other one %s.",
                     warps.text, wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, site.text, parity,

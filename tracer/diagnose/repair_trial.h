@@ -1,9 +1,8 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
  * files that find repairs.  repair_trial.c runs a trial.  The others change something:
- *   repair_parity.c, repair_sides.c, repair_stages.c, repair_sites.c,
- *   repair_groups.c                                              waits
+ *   repair_parity.c, repair_stages.c, repair_sites.c             waits
  *   repair_shift.c                                               waits and arrivals
- *   repair_begin.c, repair_turns.c and repair_habits.c, repair_fill.c, repair_ring.c, repair_pairs.c,
+ *   repair_begin.c, repair_turns.c and repair_habits.c, repair_ring.c,
  *   repair_move.c                                                arrivals
  *   repair_stay.c, repair_lanes.c, repair_unmade.c               what warps and lanes do that have left
  *   repair_bytes.c, repair.c, repair_line.c                      bytes, counts
@@ -98,9 +97,6 @@ uint32_t wsdbg_trial_round_of(const struct wsdbg_trial *t, uint32_t barrier);
  * it.  Then the count does not repair the waits on it: they end only because it never turns.  Of other barriers not all
  * arrivals may be known. */
 bool wsdbg_trial_never_turns(const struct wsdbg_trial *t);
-/* Whether arrivals on the family go from each CTA of the cluster to the ranks next to its own, and none from the first
- * one to the last one or back. */
-bool wsdbg_trial_is_open_line(const struct wsdbg_trial *t, uint32_t family);
 /* Runs the replay without changes: whether it ends in the picture. */
 bool wsdbg_trial_ends_in_picture(const struct wsdbg_trial *t);
 
@@ -133,22 +129,18 @@ void wsdbg_try_announce(struct wsdbg_trial *t);
 void wsdbg_try_bytes(struct wsdbg_trial *t);
 void wsdbg_try_sites(struct wsdbg_trial *t);
 void wsdbg_try_tokens(struct wsdbg_trial *t);
-void wsdbg_try_sides(struct wsdbg_trial *t);
 void wsdbg_try_stages(struct wsdbg_trial *t);
-void wsdbg_try_groups(struct wsdbg_trial *t);
 void wsdbg_try_shifts(struct wsdbg_trial *t);
 void wsdbg_try_move(struct wsdbg_trial *t);
 void wsdbg_try_swap(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_turns_of_one(struct wsdbg_trial *t);
-void wsdbg_try_fill(struct wsdbg_trial *t);
 void wsdbg_try_beginnings(struct wsdbg_trial *t);
 void wsdbg_try_begin_all(struct wsdbg_trial *t);
 void wsdbg_try_skip(struct wsdbg_trial *t);
 void wsdbg_try_releases(struct wsdbg_trial *t);
 void wsdbg_try_rings(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD or DROP */
-void wsdbg_try_across(struct wsdbg_trial *t);
 void wsdbg_try_line(struct wsdbg_trial *t);
 
 #endif

@@ -200,7 +200,6 @@ enum wsdbg_replay_flips {
     WSDBG_FLIPS_ONE,       /* the wait at the agent's step `flip_at` names the other parity */
     WSDBG_FLIPS_ALL,       /* all do */
     WSDBG_FLIPS_ALTERNATE, /* those on the same barrier alternate from the first one on */
-    WSDBG_FLIPS_FAMILY,    /* all do, by whatever instruction, on the family of that wait's barrier */
     WSDBG_FLIPS_STEPS      /* those that `flip_steps` says do, of whatever agent */
 };
 

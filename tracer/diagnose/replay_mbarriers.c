@@ -188,8 +188,6 @@ static uint32_t flipped(const struct wsdbg_replay *replay, uint32_t agent, uint3
     const uint32_t like = changes && changes->flips ? changes->flip_at[agent] : WSDBG_NONE;
     if (changes && changes->flips == WSDBG_FLIPS_STEPS)
         return in_code ^ changes->flip_steps[a->target - replay->targets + a->at];
-    if (like != WSDBG_NONE && changes->flips == WSDBG_FLIPS_FAMILY)
-        return in_code ^ wsdbg_replay_is_of_family(replay, a->target[a->at], a->target[like]);
     if (like == WSDBG_NONE || a->steps[a->at].access != a->steps[like].access)
         return in_code;
     if (changes->flips == WSDBG_FLIPS_ONE)

@@ -1,15 +1,14 @@
-/* rule_code_syncs.c - a named barrier that warps stand at, and that the code of its participants does not fit: a thread
- * count that no group of them makes up, a warp that leaves out what the others of its warpgroup execute, or warps that
- * use a barrier of all threads less often than most do.
+/* rule_code_syncs.c - a named barrier that warps stand at, and that the code of its participants does not fit: a warp
+ * leaves out what the others of its warpgroup execute, or warps use a barrier of all threads less often than most do.
  *
- * Reads: walks, warp states, barriers.  Adds: NAMED_COUNT, ARRIVE_MISSING, WAKER_EXITED.
+ * Reads: walks, warp states, barriers.  Adds: ARRIVE_MISSING, WAKER_EXITED.
  *
  * It compares walks with one another and needs no order of events: the order in which such a kernel fails is a race.
  */
 #include "diagnose/code_say.h"
 #include "diagnose/rules.h"
 
-enum { GROUPS_MOST = 8, COUNTS_MOST = 8 }; /* warpgroups of a CTA; counts that are looked at */
+enum { GROUPS_MOST = 8 }; /* warpgroups of a CTA */
 
 /* A named barrier with warps at it. */
 struct syncs {
@@ -82,54 +81,22 @@ static bool are_known(const struct syncs *syncs)
     return true;
 }
 
-/* The first use of the barrier with each count that a warp's walk names for it, but not those without one. */
-struct counts {
-    const struct wsdbg_step_row *uses[COUNTS_MOST];
-    uint32_t count;
-};
-
-static void add_count(struct counts *counts, const struct wsdbg_step_row *use)
-{
-    for (uint32_t i = 0; i < counts->count; i++)
-        if (counts->uses[i]->number == use->number)
-            return;
-    if (counts->count < COUNTS_MOST)
-        counts->uses[counts->count++] = use;
-}
-
-static struct counts counts_of(const struct syncs *syncs, uint32_t warp)
-{
-    const struct wsdbg_walk_row *walk = wsdbg_code_walk(syncs->c, warp);
-    const struct wsdbg_step_row *use;
-    struct counts counts = {.count = 0};
-    uint32_t at = 0;
-    while ((use = next_use(syncs->c->snapshot, walk, &at)))
-        if (use->address == id_of(syncs) && use->number_known && use->number > 0)
-            add_count(&counts, use);
-    return counts;
-}
-
 /* ---- counts ---- */
 
 /* The warps that use the barrier with a count. */
 struct users {
     struct wsdbg_warp_set warps;
-    uint32_t uses;                  /* of all of them */
-    uint32_t threads[GROUPS_MOST];  /* by warpgroup */
-    bool equally_often, any_beyond; /* any_beyond: of a warpgroup that has no place in `threads` */
+    uint32_t threads[GROUPS_MOST]; /* by warpgroup */
+    bool any_beyond;               /* of a warpgroup that has no place in `threads` */
 };
 
 static struct users users_of(const struct syncs *syncs, uint32_t count)
 {
-    struct users users = {.equally_often = true};
-    uint32_t of_first = 0;
+    struct users users = {.any_beyond = false};
     for (uint32_t w = 0; w < syncs->c->warp_count; w++) {
-        const uint32_t uses = uses_of(syncs, w, count), group = wsdbg_case_warp(syncs->c, w)->warp / WSDBG_GROUP_WARPS;
-        if (uses == 0)
+        const uint32_t group = wsdbg_case_warp(syncs->c, w)->warp / WSDBG_GROUP_WARPS;
+        if (uses_of(syncs, w, count) == 0)
             continue;
-        of_first = users.uses ? of_first : uses;
-        users.equally_often &= uses == of_first;
-        users.uses += uses;
         users.any_beyond |= group >= GROUPS_MOST;
         if (group < GROUPS_MOST)
             users.threads[group] += WSDBG_WARP_THREADS;
@@ -149,107 +116,6 @@ static bool can_make_up(const struct users *users, uint32_t count)
             return true;
     }
     return users->any_beyond;
-}
-
-/* Another count with which the first of the warps uses the barrier, and which fits its users; 0 = there is none. */
-static uint32_t fitting_count(const struct syncs *syncs, const struct users *users, uint32_t count)
-{
-    const struct counts counts = counts_of(syncs, wsdbg_first_of(&users->warps));
-    for (uint32_t i = 0; i < counts.count; i++) {
-        const uint32_t other = counts.uses[i]->number;
-        const struct users others = users_of(syncs, other);
-        if (other != count && can_make_up(&others, other) &&
-            wsdbg_set_count(&others.warps) >= wsdbg_set_count(&users->warps))
-            return other;
-    }
-    return 0;
-}
-
-/* Where walks are cut off, some uses with this count may not be known.  `other`: a count that fits, 0 = none is known;
- * `is_of_others`: other warps name it. */
-static void say_count(const struct syncs *syncs, const struct users *users, const struct wsdbg_step_row *use,
-                      uint32_t other, bool is_of_others)
-{
-    struct wsdbg_case *c = syncs->c;
-    const uint32_t threads = wsdbg_set_count(&users->warps) * WSDBG_WARP_THREADS;
-    const bool is_likely = threads >= use->number || are_known(syncs);
-    struct wsdbg_finding *finding = wsdbg_case_find(
-        c, WSDBG_CAUSE_NAMED_COUNT, wsdbg_code_cap(c, is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE),
-        syncs->cta, syncs->row);
-    if (!finding)
-        return;
-    char elsewhere[48] = "", fits[48] = "";
-    if (other) {
-        wsdbg_print(elsewhere, sizeof elsewhere, is_of_others ? "; some others name %u" : "; elsewhere they name %u",
-                    other);
-        wsdbg_print(fits, sizeof fits, ", here %u", other);
-    }
-    finding->role = wsdbg_case_warp(c, wsdbg_first_of(&users->warps))->role;
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "Named barrier %u is used with a count of %u, but the warps that name this count (%s) have %u threads%s. "
-        "No round can have the right participants. %s waits%s.",
-        id_of(syncs), use->number, wsdbg_say_warps(c, &users->warps).text, threads, elsewhere,
-        wsdbg_say_warp(c, syncs->waiter).text, wsdbg_say_at(c, syncs->waiter).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Name the number of threads that arrive and wait%s, in every bar.sync and bar.arrive of the round.",
-                fits);
-    wsdbg_tell_access(c, finding, use->access, "names this count");
-    wsdbg_tell_wait(c, finding, syncs->waiter);
-}
-
-/* Whether nobody can be meant by a count.  Either its users are too few, and they use the barrier with a count that
- * fits, too.  Or they are too many, use it equally often, and cannot be divided into groups of its size, nor all uses
- * into rounds. */
-static bool is_wrong(const struct users *users, uint32_t count, uint32_t other)
-{
-    const uint32_t threads = wsdbg_set_count(&users->warps) * WSDBG_WARP_THREADS;
-    if (users->uses * WSDBG_WARP_THREADS < count)
-        return other > 0;
-    return count < threads && users->equally_often && threads % count != 0 &&
-           users->uses * WSDBG_WARP_THREADS % count != 0 && !can_make_up(users, count);
-}
-
-/* Whether each use of the barrier by the warp is a sync: it never arrives there without waiting. */
-static bool only_waits(const struct syncs *syncs, uint32_t warp)
-{
-    const struct wsdbg_walk_row *walk = wsdbg_code_walk(syncs->c, warp);
-    const struct wsdbg_step_row *use;
-    uint32_t at = 0;
-    while ((use = next_use(syncs->c->snapshot, walk, &at)))
-        if (use->address == id_of(syncs) && use->kind != WSDBG_ACCESS_NAMED_SYNC)
-            return false;
-    return true;
-}
-
-/* The count of all who use the barrier together, if they use it equally often, only wait there, and some name it.  Then
- * those who name another count, and are too few for it, are wrong.  0 = there is none. */
-static uint32_t count_of_all(const struct syncs *syncs, const struct users *users, uint32_t count)
-{
-    const struct users all = users_of(syncs, 0);
-    const uint32_t threads = wsdbg_set_count(&all.warps) * WSDBG_WARP_THREADS;
-    if (!all.equally_often || threads == count || wsdbg_set_count(&users->warps) * WSDBG_WARP_THREADS >= count)
-        return 0;
-    for (uint32_t w = 0; w < syncs->c->warp_count; w++)
-        if (wsdbg_set_has(&all.warps, w) && !only_waits(syncs, w))
-            return 0;
-    return users_of(syncs, threads).uses > 0 ? threads : 0;
-}
-
-static bool judge_counts(const struct syncs *syncs)
-{
-    const struct counts counts = counts_of(syncs, syncs->waiter);
-    for (uint32_t i = 0; i < counts.count; i++) {
-        const uint32_t count = counts.uses[i]->number;
-        const struct users users = users_of(syncs, count);
-        const uint32_t other = fitting_count(syncs, &users, count), of_all = count_of_all(syncs, &users, count);
-        if ((!of_all && !is_wrong(&users, count, other)) ||
-            !wsdbg_code_may_have_taken(syncs->c, syncs->waiter, counts.uses[i]))
-            continue;
-        say_count(syncs, &users, counts.uses[i], of_all ? of_all : other, of_all > 0);
-        return true;
-    }
-    return false;
 }
 
 /* ---- a warp unlike its mates ---- */
@@ -515,8 +381,7 @@ void wsdbg_rule_code_syncs(struct wsdbg_case *c)
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
         const struct syncs syncs = {.c = c, .row = row->barrier, .cta = row->cta, .waiter = w};
-        if (is_first_waiter(c, w) && !is_doubtful(&syncs) &&
-            (judge_counts(&syncs) || judge_mates(&syncs) || judge_all(&syncs)))
+        if (is_first_waiter(c, w) && !is_doubtful(&syncs) && (judge_mates(&syncs) || judge_all(&syncs)))
             return;
     }
 }

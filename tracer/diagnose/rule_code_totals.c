@@ -527,19 +527,3 @@ void wsdbg_rule_code_trips(struct wsdbg_case *c)
 {
     judge(c, true);
 }
-
-/* The walk of a lane that has left lacks its later arrivals.  So a barrier may only seem to have no phase left. */
-void wsdbg_rule_code_lanes_gone(struct wsdbg_case *c)
-{
-    const struct wsdbg_replay *replay = wsdbg_case_explained(c) ? NULL : wsdbg_replay_standing(c);
-    struct totals totals;
-    for (uint32_t i = 0; replay && i < replay->agent_count; i++) {
-        uint32_t warp = WSDBG_NONE;
-        const uint32_t lanes =
-            read_totals(c, replay, i, &totals) && is_over(&totals) ? lanes_that_left(&totals, &warp) : 0;
-        if (lanes) {
-            say_lanes_left(&totals, lanes, warp);
-            return;
-        }
-    }
-}

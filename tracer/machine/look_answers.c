@@ -172,15 +172,6 @@ static bool comes_to(struct way *way, uint32_t from, uint32_t to)
     return has_come_to(way, from, to);
 }
 
-/* Whether every way from the kernel's start to the wait announces bytes on the places of the expect_tx. */
-static bool is_behind_fill(struct way *way, const struct wsdbg_code_kernel *kernel, size_t expect, uint32_t wait)
-{
-    stop_at(way, kernel, announces, &kernel->accesses[expect]);
-    const bool is_behind = !comes_to(way, 0, wait);
-    stop_at(way, kernel, is_arrival, &kernel->accesses[expect]);
-    return is_behind;
-}
-
 static struct wsdbg_error *judge_expect(const struct wsdbg_code_kernel *kernel, uint32_t first, size_t expect,
                                         struct way *way, struct wsdbg_look_tables *tables)
 {
@@ -192,10 +183,8 @@ static struct wsdbg_error *judge_expect(const struct wsdbg_code_kernel *kernel, 
         if (kernel->accesses[i].kind == WSDBG_ACCESS_WAIT && comes_to(way, wait, announces_at) &&
             comes_to(way, announces_at, wait))
             error =
-                add_row(tables, (struct wsdbg_answer_row){.wait = first + (uint32_t)i,
-                                                          .arrival = first + (uint32_t)expect,
-                                                          .is_bare = true,
-                                                          .is_behind_fill = is_behind_fill(way, kernel, expect, wait)});
+                add_row(tables, (struct wsdbg_answer_row){
+                                    .wait = first + (uint32_t)i, .arrival = first + (uint32_t)expect, .is_bare = true});
     }
     return error;
 }

@@ -66,7 +66,6 @@ struct wsdbg_answer_row {
      * back to the wait.  Or it is a copy: some way leads from the wait to it, and some way from it to a wait, past all
      * announcements on the same places. */
     bool is_bare;
-    bool is_behind_fill; /* of an expect_tx: every way to the wait announces bytes on the same places */
 };
 
 /* An access to a barrier on the way of a thread, with what its operands are then.  Not kept in sessions. */
