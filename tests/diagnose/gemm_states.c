@@ -20,6 +20,14 @@ void parity_wrong_in_two_steps(struct picture *p)
     picture_reach(p, 0, 0, expect, 0, 255, 2);
 }
 
+/* A consumer may arrive on "full" as well, at an address that is one of many: perhaps the slot is filled by it. */
+void parity_wrong_or_filled_by_another(struct picture *p)
+{
+    parity_wrong(p);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), STAGES, 1, WSDBG_LANES_ONE);
+    picture_reach(p, 11, 11, arrive, 0, 255, 2);
+}
+
 /* The same after the ring has been round: stages 1 to 3 were filled and released once. */
 void parity_drift(struct picture *p)
 {

@@ -28,6 +28,7 @@ static const struct row {
     {"parity wrong", parity_wrong, "PARITY_WRONG", LIKELY, LIKELY, "producer", "empty"},
     {"parity wrong, bytes in two steps", parity_wrong_in_two_steps, "PARITY_WRONG", LIKELY, LIKELY, "producer",
      "empty"},
+    {"parity wrong, or another fills", parity_wrong_or_filled_by_another, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},
     {"parity wrong later", parity_drift, "PARITY_DRIFT", LIKELY, LIKELY, "producer", "empty"},
     {"double arrive", double_arrive, "DOUBLE_ARRIVE", LIKELY, LIKELY, "consumer 0", "empty"},
     {"rounds of an unrolled loop", unrolled_rounds, "WAIT_CYCLE", LIKELY, LIKELY, NULL, NULL},

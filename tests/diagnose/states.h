@@ -9,6 +9,7 @@
 /* gemm_states.c: the reference GEMM in the states that its bugs leave it in, and in states that look alike. */
 void parity_wrong(struct picture *p);
 void parity_wrong_in_two_steps(struct picture *p);
+void parity_wrong_or_filled_by_another(struct picture *p);
 void parity_drift(struct picture *p);
 void double_arrive(struct picture *p);
 void unrolled_rounds(struct picture *p);

@@ -106,11 +106,10 @@ static bool is_answered(const struct wsdbg_case *c, uint32_t wait, uint32_t empt
     return false;
 }
 
-/* Others than those that wait to fill the slot may arrive on its full barrier. */
-static bool others_may_arrive(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
+/* Others than those that wait to fill the slot can arrive on its full barrier. */
+static bool others_can_arrive(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot, enum wsdbg_can least)
 {
-    const wsdbg_access_kinds plain = WSDBG_KINDS_ARRIVAL & ~WSDBG_KIND(WSDBG_ACCESS_ARRIVE_EXPECT);
-    const struct wsdbg_warp_set able = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, slot->full.barrier, WSDBG_CAN_DOUBTFUL);
+    const struct wsdbg_warp_set able = wsdbg_code_able(c, WSDBG_KINDS_ARRIVAL, slot->full.barrier, least);
     const struct wsdbg_warp_row *filler = wsdbg_case_warp(c, slot->filler);
     for (uint32_t w = 0; w < c->warp_count; w++) {
         const struct wsdbg_warp_row *row = wsdbg_case_warp(c, w);
@@ -118,7 +117,14 @@ static bool others_may_arrive(const struct wsdbg_case *c, const struct wsdbg_cod
                                         row->parity.value != filler->parity.value))
             return true;
     }
-    return wsdbg_code_has(c, plain, slot->full.barrier, NULL) != WSDBG_MATCH_NO;
+    return false;
+}
+
+static bool others_may_arrive(const struct wsdbg_case *c, const struct wsdbg_code_slot *slot)
+{
+    const wsdbg_access_kinds plain = WSDBG_KINDS_ARRIVAL & ~WSDBG_KIND(WSDBG_ACCESS_ARRIVE_EXPECT);
+    return others_can_arrive(c, slot, WSDBG_CAN_DOUBTFUL) ||
+           wsdbg_code_has(c, plain, slot->full.barrier, NULL) != WSDBG_MATCH_NO;
 }
 
 /* After some wait for the slot that the warp can reach, a way leads through this instruction past all arrivals on the
@@ -448,7 +454,7 @@ void wsdbg_rule_code_phase(struct wsdbg_case *c)
             continue;
         if (was_left_out(c, &slot))
             say_left_out(c, &slot);
-        else
+        else if (!others_can_arrive(c, &slot, WSDBG_CAN))
             say_parity(c, &slot);
     }
 }
