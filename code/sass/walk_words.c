@@ -46,7 +46,9 @@ bool walk_words_is_same(const struct walk_store *a, const struct walk_store *b)
 static bool is_kept(const struct walk_words *words, const struct walk_store *store)
 {
     bool is_overwritten = false;
-    for (size_t i = words->count; i-- > 0 && store->is_known;) {
+    if (!store->is_known || !walk_marks_have(&words->stored, store->address, store->bytes))
+        return false;
+    for (size_t i = words->count; i-- > 0;) {
         const struct walk_store *kept = &words->stores[i];
         const bool is_own = kept->place.walk == store->place.walk;
         if (walk_words_is_same(kept, store) && !(is_own && is_overwritten))
@@ -64,10 +66,12 @@ static bool is_near(const struct walk_store *a, const struct walk_store *b, uint
 /* Whether a known word was stored there, or was read. */
 static bool is_of_words(const struct walk_words *words, uint32_t address, uint32_t bytes)
 {
-    for (size_t i = 0; i < words->count; i++)
+    const bool is_stored = walk_marks_have(&words->stored, address, bytes);
+    const bool is_asked = walk_marks_have(&words->asked, address, bytes);
+    for (size_t i = 0; i < words->count && is_stored; i++)
         if (words->stores[i].is_known && walk_words_overlaps(&words->stores[i], address, bytes))
             return true;
-    for (size_t i = 0; i < words->answered_count; i++)
+    for (size_t i = 0; i < words->answered_count && is_asked; i++)
         if (words->answered[i].address < address + bytes &&
             address < words->answered[i].address + words->answered[i].bytes)
             return true;
@@ -76,6 +80,8 @@ static bool is_of_words(const struct walk_words *words, uint32_t address, uint32
 
 bool walk_words_is_in_gaps(const struct walk_words *words, uint32_t address, uint32_t bytes)
 {
+    if (!walk_marks_have(&words->stored, address, bytes))
+        return false;
     for (size_t i = 0; i < words->count; i++)
         if (words->stores[i].has_gaps && walk_words_overlaps(&words->stores[i], address, bytes))
             return true;
@@ -104,6 +110,7 @@ static bool join_unknown(struct walk_words *words, const struct walk_store *stor
         kept->has_gaps |= !is_beside;
         kept->address = first;
         kept->bytes = end - first;
+        walk_marks_add(&words->stored, first, end - first);
         return true;
     }
     return false;
@@ -111,7 +118,8 @@ static bool join_unknown(struct walk_words *words, const struct walk_store *stor
 
 void walk_words_put(struct walk_words *words, const struct walk_store *store)
 {
-    for (size_t i = 0; i < words->answered_count && !words->is_torn; i++) {
+    const bool is_asked = walk_marks_have(&words->asked, store->address, store->bytes);
+    for (size_t i = 0; i < words->answered_count && is_asked && !words->is_torn; i++) {
         const struct walk_answer *answer = &words->answered[i];
         if (!walk_words_overlaps(store, answer->address, answer->bytes) || is_kept(words, store))
             continue;
@@ -130,6 +138,7 @@ void walk_words_put(struct walk_words *words, const struct walk_store *store)
     else {
         words->stores[words->count] = *store;
         words->stores[words->count++].warp = words->warp;
+        walk_marks_add(&words->stored, store->address, store->bytes);
     }
 }
 
@@ -191,6 +200,7 @@ void walk_words_forget(struct walk_words *words)
     words->loss_count = words->losses_before_count = 0;
     words->pass = words->mbarrier_count = words->giver_count = 0;
     words->clouds.count = 0;
+    words->stored = words->asked = (struct walk_marks){0};
     words->is_spoilt = words->is_contradicted = words->is_torn = false;
     words->is_asked = words->is_cautious = false;
 }

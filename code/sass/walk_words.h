@@ -21,10 +21,12 @@
 #include <stdint.h>
 
 #include "sass/walk_clouds.h"
+#include "sass/walk_marks.h"
 
 /* Named barriers by their ids, the cluster barrier, and mbarriers in the order in which the walks came to them. */
 enum { WSDBG_WALK_CLUSTER = 16, WSDBG_WALK_MBARRIER_FIRST, WSDBG_WALK_MBARRIERS_MOST = 64 };
 enum { WSDBG_WALK_WARPS_MOST = 32 }; /* of a CTA */
+enum { WSDBG_WALK_ANSWER_ROWS = 1 << 13 };
 enum { WSDBG_WALK_BARRIERS = WSDBG_WALK_MBARRIER_FIRST + WSDBG_WALK_MBARRIERS_MOST, WSDBG_WALK_STORE_WORDS = 4 };
 
 /* A place in a walk: by barrier, how often the lanes have joined it, and the phases up to the last that they waited
@@ -67,6 +69,7 @@ struct walk_words {
     struct walk_store *stores;
     struct walk_place *ends; /* by walk: where it ended */
     size_t count, capacity, end_count, end_capacity;
+    struct walk_marks stored;  /* by `stores`, in this pass or before */
     struct walk_clouds clouds; /* unknown data for which there were no rows */
     struct walk_store *before; /* what the last pass stored */
     size_t before_count, before_capacity;
@@ -77,6 +80,8 @@ struct walk_words {
     uint32_t mbarrier_count;
     struct walk_answer *answered; /* so far in this pass */
     size_t answered_count, answered_capacity;
+    struct walk_marks asked;                      /* by `answered` */
+    uint32_t answered_at[WSDBG_WALK_ANSWER_ROWS]; /* by a hash of address and walk: the row that was used last */
     struct walk_meetings meetings[WSDBG_WALK_WARPS_MOST];
     uint32_t meeting_warps;
     uint32_t givers[WSDBG_WALK_WARPS_MOST]; /* warps that stored words for which others asked, in all passes */

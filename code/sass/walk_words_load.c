@@ -196,24 +196,40 @@ static bool is_last_of_all(const struct walk_words *words, const struct walk_sto
 
 static bool is_stored(const struct walk_words *words, uint32_t address, uint32_t bytes)
 {
+    if (!walk_marks_have(&words->stored, address, bytes))
+        return false;
     for (size_t i = 0; i < words->count; i++)
         if (walk_words_overlaps(&words->stores[i], address, bytes))
             return true;
     return false;
 }
 
+static bool is_answer(const struct walk_answer *answer, const struct walk_answer *load)
+{
+    return answer->address == load->address && answer->bytes == load->bytes && answer->place.walk == load->place.walk;
+}
+
+static size_t find_answer(const struct walk_words *words, const struct walk_answer *load, uint32_t last)
+{
+    if (last < words->answered_count && is_answer(&words->answered[last], load))
+        return last;
+    size_t at = walk_marks_have(&words->asked, load->address, load->bytes) ? 0 : words->answered_count;
+    while (at < words->answered_count && !is_answer(&words->answered[at], load))
+        at++;
+    return at;
+}
+
 static bool keep_answer(struct walk_words *words, const struct walk_answer *load)
 {
-    for (size_t i = 0; i < words->answered_count; i++)
-        if (words->answered[i].address == load->address && words->answered[i].bytes == load->bytes &&
-            words->answered[i].place.walk == load->place.walk) {
-            words->answered[i].place = load->place;
-            return true;
-        }
-    if (!wsdbg_grow((void **)&words->answered, &words->answered_capacity, words->answered_count + 1,
-                    sizeof *words->answered))
+    const uint32_t hash = (load->address ^ load->place.walk << 20) * UINT32_C(2654435761);
+    uint32_t *last = &words->answered_at[hash >> 16 & (WSDBG_WALK_ANSWER_ROWS - 1)];
+    const size_t at = find_answer(words, load, *last);
+    if (!wsdbg_grow((void **)&words->answered, &words->answered_capacity, at + 1, sizeof *words->answered))
         return false;
-    words->answered[words->answered_count++] = *load;
+    words->answered_count += at == words->answered_count;
+    words->answered[at] = *load;
+    *last = (uint32_t)at;
+    walk_marks_add(&words->asked, load->address, load->bytes);
     return true;
 }
 
@@ -228,6 +244,8 @@ static bool has_ended_before(const struct walk_words *words, const struct walk_s
 
 static void note_givers(struct walk_words *words, uint32_t address, uint32_t bytes)
 {
+    if (!walk_marks_have(&words->stored, address, bytes))
+        return;
     for (size_t i = 0; i < words->count; i++)
         if (words->stores[i].warp != words->warp && words->giver_count < WSDBG_WALK_WARPS_MOST &&
             walk_words_overlaps(&words->stores[i], address, bytes) && !walk_words_gives(words, words->stores[i].warp))

@@ -13,7 +13,7 @@
 #include "machine/look.h"
 #include "translate/ptx_code.h"
 
-enum { CTAS = 4, CLUSTER = 2, WARPS = 16, THREADS = 32 * WARPS };
+enum { CTAS = 4, CLUSTER = 2, WARPS = 32, THREADS = 32 * WARPS };
 
 /* A walk takes some 4 instructions a round.  The ways may depend on which CTA it is, so that no CTA shares another's.
  */
