@@ -1,5 +1,5 @@
-/* walk.c - takes a group of lanes from block to block through a kernel, and both sides of a branch at which they part.
- * See walk.h; walking.h names the files that do the work at one instruction.
+/* walk_blocks.c - takes a group of lanes from block to block through a kernel, and both sides of a branch at which they
+ * part.  See walk.h; walking.h names the files that do the work at one instruction.
  *
  * Reads: the plan, what the launch tells.  Writes: the walk of the lanes that stay together.
  */
