@@ -51,8 +51,8 @@ struct wsdbg_walk_told {
     struct walk_place loaded_at;
 };
 
-/* By block: whether some way leads to an instruction (walk_lead.h); NULL = not asked for yet. */
-enum { WSDBG_WALK_PLACES_KEPT = 16 };
+/* By block: whether some way leads to an instruction (walk_lead.h); NULL = not asked for yet.  One for each lane. */
+enum { WSDBG_WALK_PLACES_KEPT = 32 };
 struct wsdbg_walk_place_kept {
     uint32_t instruction;
     bool *leads;
@@ -75,6 +75,7 @@ struct wsdbg_walk_plan {
     bool *acts;   /* by block: some way from its begin on has an access; NULL = not asked yet */
     bool *stores; /* ... or stores to shared memory */
     struct wsdbg_walk_place_kept places[WSDBG_WALK_PLACES_KEPT];
+    unsigned places_replaced;
     struct wsdbg_walk_told *told; /* by instruction, ascending */
     size_t told_count;
     bool exchanges;      /* a walk may depend on a shuffle, a vote or a lent copy */

@@ -38,6 +38,7 @@
 #define OTHER_DEVICE_NS 10000000000ull /* for each device besides the first: two calls that take long */
 
 static _Atomic uint64_t kept_out_ns; /* since when calls wait */
+static _Atomic int stopped_most;     /* devices that were stopped at once since then */
 static _Atomic uint64_t ended_ns;    /* when calls last could go on again; 0 = they always could */
 static _Atomic int changing;         /* calls between debug_attach_context_begin and _end */
 static _Atomic uint32_t loading;     /* calls between debug_attach_load_begin and _end */
@@ -60,6 +61,7 @@ static struct wsdbg_attach_row *attach_row(void)
 void debug_calls_keep_out(void)
 {
     atomic_store(&kept_out_ns, shim_now_ns());
+    atomic_store(&stopped_most, 0);
     atomic_store(&debug_attach_open, true);
 }
 
@@ -81,8 +83,11 @@ uint64_t debug_calls_lease_until_ns(void)
 {
     const uint64_t lease_ns = __atomic_load_n(&attach_row()->lease_until_ns, __ATOMIC_ACQUIRE);
     const uint64_t since_ns = waiting_since_ns();
-    const int devices = __builtin_popcount(__atomic_load_n(&attach_row()->stopped_devices, __ATOMIC_ACQUIRE));
-    const uint64_t longest_ns = LONGEST_NS + (devices > 1 ? (uint64_t)(devices - 1) * OTHER_DEVICE_NS : 0);
+    const int stopped = __builtin_popcount(__atomic_load_n(&attach_row()->stopped_devices, __ATOMIC_ACQUIRE));
+    if (stopped > atomic_load(&stopped_most))
+        atomic_store(&stopped_most, stopped);
+    const int others = atomic_load(&stopped_most) - 1;
+    const uint64_t longest_ns = LONGEST_NS + (others > 0 ? (uint64_t)others * OTHER_DEVICE_NS : 0);
     return since_ns == UINT64_MAX || lease_ns < since_ns + longest_ns ? lease_ns : since_ns + longest_ns;
 }
 

@@ -350,6 +350,29 @@ static void a_release_that_is_left_out_is_told(void **state)
     picture_deinit(&k.p);
 }
 
+/* The warp leaves out to tell that it has stored something, in a part that it takes up ahead: X lags behind Z. */
+static void an_arrival_that_the_warp_itself_leaves_out_is_told(void **state)
+{
+    struct kernel k;
+    (void)state;
+    begin(&k, true);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        way_add(&k.ways[POLLER], WSDBG_ACCESS_WAIT, MBARRIER_AT(X, i % RING), i / RING & 1)->access = POLL_A;
+        way_add(&k.ways[POLLER], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(TOLD_X, i % RING), 1)->access = TELL;
+        way_add(&k.ways[POLLER], WSDBG_ACCESS_WAIT, MBARRIER_AT(Z, i % RING), i / RING & 1)->access = POLL_B;
+        if (i != LEFT_OUT)
+            way_add(&k.ways[POLLER], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(TOLD_Z, i % RING), 1)->access = TELL;
+        serve(&k, Z, i % RING, i / RING & 1);
+        serve(&k, X, i % RING, i / RING & 1);
+    }
+    ways_put(&k.p, k.ways, WARPS);
+    assert_true(ways_stand(&k.p));
+    ways_expect(&k.p, "ARRIVE_MISSING",
+                "No thread arrives on \"told_z\" stage 0 in a round in which warp 0 should. In other rounds one thread "
+                "makes the arrival, and warps may take turns. With it the kernel would finish.");
+    picture_deinit(&k.p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +386,7 @@ int main(void)
         cmocka_unit_test(a_change_is_made_once),
         cmocka_unit_test(a_warp_may_be_seen_at_each_barrier_that_it_polls),
         cmocka_unit_test(a_release_that_is_left_out_is_told),
+        cmocka_unit_test(an_arrival_that_the_warp_itself_leaves_out_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -314,6 +314,7 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_named_ids(t);
     wsdbg_try_early(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);
+    wsdbg_try_fill(t);
     wsdbg_try_move(t);
     try_counts(t);
     wsdbg_try_first(t, 1);

@@ -17,6 +17,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_SHIFT,        /* waits and arrivals of a warpgroup on a ring go to stages further on */
     WSDBG_REPAIR_TOKEN,        /* a wait names the token of the last arrival, not of an earlier one */
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
+    WSDBG_REPAIR_FILL,         /* a round gets all arrivals that one thread makes in other rounds */
     WSDBG_REPAIR_BEGIN,        /* threads arrive on a barrier before their first wait, as on others of its family */
     WSDBG_REPAIR_BEGIN_LESS,   /* ... no more often than on others */
     WSDBG_REPAIR_BEGIN_ALL,    /* threads that arrive on a family only behind their waits do so once before */
@@ -48,8 +49,10 @@ struct wsdbg_repair_wait {
 
 struct wsdbg_repair {
     enum wsdbg_repair_kind kind;
-    uint32_t barrier;       /* of the replay: one of those that it changes */
-    bool is_mixed;          /* PARITY_FIRST: one of these warps begins some other stage with the right parity */
+    uint32_t barrier; /* of the replay: one of those that it changes */
+    /* PARITY_FIRST: one of these warps begins some other stage with the right parity; FILL, STAY where warps take
+     * turns: some arrivals are those of warps that have not left */
+    bool is_mixed;
     bool is_exception;      /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
     bool is_of_families;    /* PARITY_FIRST: so do others on other families, and all of them change together */
     bool is_of_stage;       /* COUNT: only this stage changes, to the count of other stages */
@@ -61,6 +64,7 @@ struct wsdbg_repair {
     bool is_shared;    /* NAMED_ID: others come to the barrier, too */
     bool of_each;      /* ... several warpgroups, of which each gets an id of its own */
     bool is_of_cta;    /* BEGIN_ALL: it is one CTA of a cluster alone whose barriers lack the arrivals */
+    bool is_of_turns;  /* STAY: warps take turns at arriving */
     bool is_alone;     /* SHIFT: no other warpgroup waits on the ring */
     bool is_each_time; /* SHIFT: by that number of rounds more each time that the warpgroup passes over rounds */
     /* ADD: it is of a warp that had arrived in each phase, and others had not; PARITY_FIRST, PARITY_SITE: the same
@@ -82,7 +86,9 @@ struct wsdbg_repair {
     uint32_t access;                 /* UNMADE: the arrival, an index in snapshot.accesses */
     struct wsdbg_replay_edit edit;   /* of those that change arrivals: the first of its edits */
     uint32_t edit_count;
-    uint64_t added; /* SKIP: waits that are left out */
+    /* FILL: arrivals of all its edits; those that all agents make on the same barriers.  SKIP: waits that are left out
+     */
+    uint64_t added, made;
     uint32_t lanes; /* STAY, UNMADE: those that left, while their warps went on; 0 = whole warps did, or none */
     struct wsdbg_warp_set warps; /* whose waits or arrivals it changes; STAY: who left; COUNT: who had arrived; BYTES:
                                     who announces them */

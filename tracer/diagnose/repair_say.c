@@ -194,6 +194,43 @@ static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair
                         wsdbg_say_warps(c, &repair->warps).text);
 }
 
+/* The arrivals that are there in the round in which the repair's first edit is. */
+static uint32_t arrivals_there(const struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    return rounds->replay->barriers[repair->edit.barrier].expected - repair->edit.arrivals;
+}
+
+static void say_fill(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase object = wsdbg_say_object(c, wsdbg_repair_row(rounds, repair));
+    const uint32_t needed = rounds->replay->barriers[repair->edit.barrier].expected;
+    const uint32_t there = arrivals_there(rounds, repair);
+    char all[32] = "the arrival";
+    if (needed > 1)
+        wsdbg_print(all, sizeof all, "all %u arrivals", needed);
+    if (there == 0)
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "No thread arrives on %s in a round in which %s should. In other rounds one thread makes %s, and "
+                    "warps may take turns. With %s %s.",
+                    object.text, wsdbg_say_warp(c, wsdbg_repair_agent(rounds, repair->edit.agent)->warp).text, all,
+                    needed > 1 ? "these arrivals" : "it", wsdbg_repair_outcome(repair));
+    else
+        wsdbg_print(finding->sentence, sizeof finding->sentence,
+                    "%s makes only %u of the %u arrivals on %s in a round. In other rounds one thread makes all of "
+                    "them. With the missing ones %s.",
+                    wsdbg_say_warp(c, wsdbg_repair_agent(rounds, repair->edit.agent)->warp).text, there, needed,
+                    object.text, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Make %s on %s in every round, also behind another branch of the loop.", all,
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
+    wsdbg_evidence_text(c, finding, "rounds that lack arrivals: %u, by %s", repair->edit_count,
+                        wsdbg_say_warps(c, &repair->warps).text);
+}
+
 /* Says that nobody arrives first. */
 static void say_release(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
@@ -400,6 +437,19 @@ static void say_bytes(struct rounds *rounds, const struct wsdbg_repair *repair)
                 wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
 }
 
+/* Says who left, where warps take turns at arriving. */
+static void say_left_turns(struct rounds *rounds, const struct wsdbg_repair *repair, struct wsdbg_finding *finding,
+                           const char *lanes)
+{
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s%s left the kernel. The warps of that warpgroup take turns at arriving on %s, and nobody arrives in "
+                "%s turns. Had %s stayed, %s.",
+                lanes, wsdbg_say_warps(rounds->c, &repair->warps).text,
+                wsdbg_say_family(rounds->c, wsdbg_repair_row(rounds, repair)).text,
+                wsdbg_repair_is_one(repair) ? "its" : "their", wsdbg_repair_is_one(repair) ? "it" : "they",
+                wsdbg_repair_outcome(repair));
+}
+
 static void say_unmade(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
@@ -439,6 +489,8 @@ static void say_stay(struct rounds *rounds, const struct wsdbg_repair *repair)
                 lanes, wsdbg_say_warps(c, &repair->warps).text, wsdbg_say_warp(c, repair->like).text,
                 wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, wsdbg_repair_is_one(repair) ? "it" : "they",
                 wsdbg_repair_outcome(repair));
+    if (repair->is_of_turns)
+        say_left_turns(rounds, repair, finding, lanes);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Let every warp of a role stay until its last arrival on %s: leave the loop by the same condition as "
                 "the others, and do not return from inside of it.",
@@ -483,6 +535,7 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_SHIFT] = wsdbg_repair_say_shift,
         [WSDBG_REPAIR_TOKEN] = wsdbg_repair_say_token,
         [WSDBG_REPAIR_ADD] = say_missing,
+        [WSDBG_REPAIR_FILL] = say_fill,
         [WSDBG_REPAIR_BLOCK] = wsdbg_repair_say_block,
         [WSDBG_REPAIR_RELEASE] = say_release,
         [WSDBG_REPAIR_BEGIN] = say_begin,

@@ -292,6 +292,24 @@ static int by_step(const void *left, const void *right)
     return (a->barrier > b->barrier) - (a->barrier < b->barrier);
 }
 
+static bool is_edited(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < t->changes.edit_count; i++)
+        if (t->edits[i].barrier == barrier)
+            return true;
+    return false;
+}
+
+/* How many arrivals all threads make in their whole walks, on the barriers to which an edit adds some. */
+static uint64_t made_where_edited(const struct wsdbg_trial *t)
+{
+    uint64_t made = 0;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        for (uint32_t i = 0; is_edited(t, b) && i < t->replay->agent_count; i++)
+            made += wsdbg_replay_arrivals_on(&t->replay->agents[i], b);
+    return made;
+}
+
 /* How many times each lane of an agent had arrived on a barrier. */
 static uint32_t times_on(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
 {
@@ -335,5 +353,10 @@ bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair)
     repair->edit = t->edits[0];
     repair->barrier = repair->edit.barrier;
     repair->is_doubtful = repair->kind == WSDBG_REPAIR_ADD && is_beyond_share(t, repair);
+    if (repair->kind == WSDBG_REPAIR_FILL) {
+        repair->made = made_where_edited(t);
+        for (uint32_t i = 0; i < repair->edit_count; i++)
+            repair->added += t->edits[i].arrivals;
+    }
     return true;
 }

@@ -2,7 +2,7 @@
  * files that find repairs.  repair_trial.c runs a trial.  The others change something:
  *   repair_parity.c, repair_stages.c, repair_sites.c             waits
  *   repair_shift.c                                               waits and arrivals
- *   repair_begin.c, repair_turns.c and repair_habits.c, repair_ring.c,
+ *   repair_begin.c, repair_turns.c and repair_habits.c, repair_fill.c, repair_ring.c,
  *   repair_move.c                                                arrivals
  *   repair_stay.c, repair_lanes.c, repair_unmade.c               what warps and lanes do that have left
  *   repair_bytes.c, repair.c, repair_line.c                      bytes, counts
@@ -136,6 +136,7 @@ void wsdbg_try_swap(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_turns_of_one(struct wsdbg_trial *t);
+void wsdbg_try_fill(struct wsdbg_trial *t);
 void wsdbg_try_beginnings(struct wsdbg_trial *t);
 void wsdbg_try_begin_all(struct wsdbg_trial *t);
 void wsdbg_try_skip(struct wsdbg_trial *t);

@@ -190,11 +190,13 @@ static void say_some(struct rounds *rounds)
             return;
 }
 
-/* Whether more arrivals are added than the same threads make on the barrier in their whole walks.  Then a round without
- * an arrival is the rule, and no mistake. */
+/* Whether more arrivals are added than the same threads make on the barrier in their whole walks; or as many as all
+ * make, where a thread makes those of whole rounds.  Then a round without an arrival is the rule, and no mistake. */
 static bool adds_most(const struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     const struct wsdbg_replay_edit *edit = &repair->edit;
+    if (repair->kind == WSDBG_REPAIR_FILL)
+        return repair->added >= repair->made;
     return repair->kind == WSDBG_REPAIR_ADD &&
            (uint64_t)repair->edit_count * edit->arrivals >
                (uint64_t)wsdbg_replay_arrivals_on(&rounds->replay->agents[edit->agent], edit->barrier) *

@@ -26,6 +26,14 @@ static bool has_own_tokens(const struct wsdbg_replay_agent *agent)
     return false;
 }
 
+/* Where arrivals of the phase under way are there, a token of the mbarrier's own might be one of this phase, and the
+ * wait would not end, either. */
+static enum wsdbg_confidence confidence_of_wrong_phase(const struct wsdbg_case *c, uint32_t waited)
+{
+    struct wsdbg_barrier_word word;
+    return wsdbg_word_of(c, waited, &word) && word.untouched ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
+}
+
 static void say(struct wsdbg_case *c, const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
                 const struct wsdbg_warp_set *warps)
 {
@@ -34,9 +42,10 @@ static void say(struct wsdbg_case *c, const struct wsdbg_replay *replay, const s
     const bool is_astray = has_own_tokens(agent);
     if (given == WSDBG_NONE || waited == WSDBG_NONE)
         return;
+    const enum wsdbg_confidence confidence = is_astray ? WSDBG_CONFIDENCE_LIKELY : confidence_of_wrong_phase(c, waited);
     struct wsdbg_finding *finding =
         wsdbg_case_find(c, is_astray ? WSDBG_CAUSE_ARRIVE_MISSING : WSDBG_CAUSE_PARITY_WRONG,
-                        wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY), wsdbg_case_warp(c, agent->warp)->cta, waited);
+                        wsdbg_code_cap(c, confidence), wsdbg_case_warp(c, agent->warp)->cta, waited);
     if (!finding)
         return;
     finding->role = wsdbg_common_role(c, warps);

@@ -133,8 +133,10 @@ void wsdbg_inspect_resume(struct wsdbg_inspection *in)
     if (!in->suspended)
         return;
     in->kept_stopped = 0;
-    for (uint32_t i = 0; i < in->area->device_count; i++)
+    for (uint32_t i = 0; i < in->area->device_count; i++) {
+        wsdbg_inspect_hold(in); /* each device may take long */
         in->kept_stopped |= resumes(in, in->area->devices[i].device) ? 0 : bit_of(in->area->devices[i].device);
+    }
     in->suspended = false;
     in->resumed_ns = wsdbg_attach_clock_ns();
     if (in->stays)

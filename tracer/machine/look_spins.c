@@ -170,7 +170,7 @@ static struct wsdbg_error *look_for_spin(struct wsdbg_lane *lane, const struct w
         take_spin(part, &spin);
         note(spins, part);
     } else {
-        part->spin.is_known_not_to = true;
+        part->spin.is_known_not_to = wsdbg_spin_has_steps(&spins->code);
     }
     return start.thread.error;
 }
@@ -206,7 +206,7 @@ struct wsdbg_error *wsdbg_look_spin(struct wsdbg_machine *machine, uint32_t warp
         part->site.barrier_before != WSDBG_NO_INSTRUCTION || part->spin.is_known_not_to ||
         loop_of(part) == WSDBG_GRAPH_NONE)
         return NULL;
-    if (spins->tries++ < TRIES_MOST)
+    if (spins->tries++ < TRIES_MOST && wsdbg_spin_has_steps(&spins->code))
         return look_for_spin(&lane, cta, spins, part);
     if (!part->site.is_pointed && part->copies <= 1)
         take_as_others(spins, part);

@@ -349,6 +349,7 @@ static struct wsdbg_error *walk_led(struct walks *walks, uint32_t cta, size_t fi
         wsdbg_look_walks_whole(out, count, out->walk_count) < wsdbg_look_walks_whole(out, first, count)) {
         out->walk_count = count;
         walks->was_walked = true;
+        walks->is_led = false;
         return NULL;
     }
     memmove(out->walks + first, out->walks + count, (out->walk_count - count) * sizeof *out->walks);

@@ -15,7 +15,7 @@
 
 /* Calls and returns make code of functions that are joined several times longer. */
 enum { STEPS_MOST = 4000, JOINED_STEPS_MOST = 1 << 15, ROUNDS_LEAST = 4, SIDE_STEPS_MOST = 1024, SIDES_DEEP_MOST = 3 };
-/* Of all ways of a lane, and of all lanes of a look: some 0.1 s. */
+/* Of all ways of a lane, and of all lanes of a look: some 0.3 s. */
 enum { STEPS_OF_ALL_MOST = 1 << 16, STEPS_OF_LOOK_MOST = 1 << 18 };
 
 static bool advance(struct spin_run *run, unsigned depth);
@@ -274,6 +274,11 @@ static struct spin_run *begin_run(struct wsdbg_spin_code *code, struct wsdbg_spi
     run->home = WSDBG_GRAPH_NONE;
     run->steps_left = steps_left;
     return run;
+}
+
+bool wsdbg_spin_has_steps(const struct wsdbg_spin_code *code)
+{
+    return code->steps < STEPS_OF_LOOK_MOST;
 }
 
 static uint32_t steps_of(const struct wsdbg_spin_code *code)
