@@ -47,6 +47,20 @@ static void test_a_loop_goes_on_to_where_the_lane_was_seen(void **state)
     free(walk.steps);
 }
 
+/* A place to which a long chain of jumps back leads: the search for it counts as work, and ends. */
+static void test_the_search_for_a_place_is_limited(void **state)
+{
+    enum { LOOP = sizeof loop / sizeof *loop, CHAIN = 3000, SEARCHES_MOST = 20 };
+    static struct wsdbg_instruction code[LOOP + CHAIN];
+    memcpy(code, loop, sizeof loop);
+    for (size_t i = LOOP; i < LOOP + CHAIN; i++)
+        code[i] = (struct wsdbg_instruction){OP(BRA), UNGUARDED, JUMP(i == LOOP ? -1 - LOOP : -2)};
+    struct wsdbg_walk walk = walk_to(code, LOOP + CHAIN, IN_LOOP + 1, true);
+    (void)state;
+    assert_in_range(walk.work, CHAIN, SEARCHES_MOST * CHAIN);
+    free(walk.steps);
+}
+
 /* Both sides lead there, or nobody knows where it is; or walks are not to be led yet. */
 static void test_a_place_behind_the_loop_leads_nowhere(void **state)
 {
@@ -170,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_loop_goes_on_to_where_the_lane_was_seen),
+        cmocka_unit_test(test_the_search_for_a_place_is_limited),
         cmocka_unit_test(test_a_place_behind_the_loop_leads_nowhere),
         cmocka_unit_test(test_who_is_there_has_not_left),
         cmocka_unit_test(test_lanes_are_led_apart),
