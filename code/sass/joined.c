@@ -59,7 +59,7 @@ static struct wsdbg_error *mark_main(struct piece *piece)
     return NULL;
 }
 
-/* Whether a block is also part of a function within the function: then it is not known where its return leads. */
+/* Whether a block is also part of an inner function: then it is not known where its return leads. */
 static bool is_shared(const struct piece *piece, uint32_t block)
 {
     return piece->is_main[block] && piece->graph->procedure_of[block] == WSDBG_PROCEDURE_SEVERAL;

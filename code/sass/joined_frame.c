@@ -160,7 +160,7 @@ static uint32_t words_most(const struct wsdbg_graph *graph)
     return row < REGISTERS ? 0 : row - REGISTERS < WORDS_MOST ? row - REGISTERS : WORDS_MOST;
 }
 
-/* What each function within the function writes. */
+/* Finds what each inner function writes: one that the kernel calls, and whose code is joined with it. */
 static struct wsdbg_error *find_inner(struct frame *frame)
 {
     const struct wsdbg_graph *graph = frame->graph;

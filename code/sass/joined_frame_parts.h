@@ -41,7 +41,7 @@ struct span {
     int32_t first, last; /* bytes */
 };
 
-/* What a function within the function does to the state: what it writes, a bit each, and whether it may store there. */
+/* What an inner function does to the state: what it writes, a bit each, and whether it may store there. */
 struct inner {
     uint64_t writes[(REGISTERS + 63) / 64];
     bool stores;
@@ -148,7 +148,7 @@ bool frame_write_numbers(struct frame *frame, const struct wsdbg_instruction *in
 void frame_write(struct frame *frame, const struct wsdbg_instruction *in, unsigned reg, uint32_t value);
 void frame_step(struct frame *frame, uint32_t number, struct joined_access *access);
 
-/* A call of a function that is not known, and one of a function within the function. */
+/* A call of a function that is not known, and one of an inner function. */
 void frame_call_unknown(struct frame *frame, const struct wsdbg_instruction *call);
 void frame_call_inner(struct frame *frame, uint32_t procedure);
 void frame_add_inner(struct inner *inner, const struct wsdbg_instruction *in);

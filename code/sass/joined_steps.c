@@ -146,7 +146,7 @@ static void pass_inner(struct frame *frame, const struct inner *inner)
             frame->state[at] = is_of_frame(frame->state[at]) ? DERIVED : OTHER;
 }
 
-/* A function within the function writes some registers, and perhaps words of the frame. */
+/* An inner function writes some registers, and perhaps words of the frame. */
 void frame_call_inner(struct frame *frame, uint32_t procedure)
 {
     const struct wsdbg_graph *graph = frame->graph;

@@ -43,7 +43,7 @@
 #define IDLE_NS 3000000ull         /* so long a context may take to say that it has no work */
 #define FIRST_IDLE_NS 100000000ull /* ... before the first launch, also where other programs have the GPU in turns */
 #define HELD_NS 100000000ull       /* an event that takes longer is held back by somebody */
-/* A call of the driver's debug interface may take 4 s, for each device that is stopped. */
+/* To stop a device took the driver's debug interface 4 s at most; each stopped device has this time. */
 #define STOPPED_DEVICE_NS 5000000000ull
 /* So long calls wait for the inspector's attach watchdog, which lets the GPU go on, and for each device besides. */
 #define RESCUE_NS 7000000000ull

@@ -221,7 +221,7 @@ static void a_wait_with_sleep_goes_on_for_ever(void **state)
     check_wait("wait_with_sleep");
 }
 
-/* Of a poll with a limit it is said that it may end by itself, of a barrier nothing. */
+/* The report says of a poll with a limit that it may end by itself.  It says nothing like that of a barrier. */
 static void a_wait_with_a_limit_is_none(void **state)
 {
     struct launch launch = {.barriers = {[2] = UINT64_C(1) << 63}, .parameters = {UINT64_C(1) << 32 | 2}};

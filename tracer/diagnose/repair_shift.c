@@ -153,8 +153,8 @@ static void move_back(struct shift *s)
     memset(s->flips, 0, s->step_count * sizeof *s->flips);
 }
 
-/* Whether, in the last run, each phase of the ring was that of one warpgroup: else a shift makes up for rounds that
- * somebody leaves out or makes too often. */
+/* Whether each phase of the ring belonged to one warpgroup in the last run.  If not, the shift only makes up for rounds
+ * that somebody leaves out, or makes too often. */
 static bool do_groups_take_turns(const struct shift *s)
 {
     const struct wsdbg_replay *replay = s->t->replay;

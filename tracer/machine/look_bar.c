@@ -1,4 +1,4 @@
-/* look_bar.c - what the BAR before a part's counter names: its id, and how many threads.
+/* look_bar.c - finds the id and the thread count that a BAR names, where a part's program counter is behind that BAR.
  *
  * Reads: registers and predicates of one lane, code.  Writes: a part's operands.
  */

@@ -136,7 +136,7 @@ struct start {
     struct wsdbg_spin_place place;
 };
 
-/* *known is false where its place or its registers are not. */
+/* Sets *known to false if the lane's place or its registers are not known. */
 static struct wsdbg_error *begin(struct wsdbg_lane *lane, const struct wsdbg_cta *cta, struct wsdbg_look_spins *spins,
                                  const struct wsdbg_look_part *part, struct start *start, bool *known)
 {

@@ -16,7 +16,7 @@
 enum { SPECIAL_CTA_X = 37 };
 enum { LENGTH_OF_WALK = 1 << 17, WORK_OF_WALK = 1 << 19, STEPS_OF_WALK = 1 << 16, STEPS_OF_LOOK = 1 << 22 };
 #define INSTRUCTIONS_MOST 32768u         /* of a kernel that is followed for its named barriers alone */
-#define WORK_OF_LOOK (UINT64_C(1) << 23) /* instructions; some 0.6 s */
+#define WORK_OF_LOOK (UINT64_C(1) << 23) /* instructions; 0.5 to 2 s */
 
 struct walks {
     const struct wsdbg_look_source *source;

@@ -30,7 +30,7 @@ struct wsdbg_spin {
 bool wsdbg_spin_find(struct wsdbg_spin_code *code, struct wsdbg_spin_place from, const struct wsdbg_thread_state *state,
                      const struct wsdbg_thread_world *world, struct wsdbg_spin *out);
 
-/* False: the lanes that were followed so far have made all steps of a look, so the last one may have been broken off. */
+/* False: the lanes that were followed so far have made all steps of a look.  The last one may have been broken off. */
 bool wsdbg_spin_has_steps(const struct wsdbg_spin_code *code);
 
 /* What a lane looks at. */

@@ -32,9 +32,9 @@ void wsdbg_spin_code_deinit(struct wsdbg_spin_code *code);
 const struct wsdbg_graph *wsdbg_spin_graph(struct wsdbg_spin_code *code, uint32_t copy);
 /* Where the place is in the kernel's graph; WSDBG_GRAPH_NONE = nowhere. */
 uint32_t wsdbg_spin_in_graph(const struct wsdbg_spin_code *code, struct wsdbg_spin_place place);
-/* Where the call at a place leads; false: not to a function that is joined. */
+/* Finds where the call at a place leads.  False: the function that it calls is not in the joined code. */
 bool wsdbg_spin_called(const struct wsdbg_spin_code *code, struct wsdbg_spin_place call, struct wsdbg_spin_place *out);
-/* Behind the call that led to a copy; false: none did. */
+/* Finds the place behind the call that led to a copy.  False: no call did. */
 bool wsdbg_spin_returned(const struct wsdbg_spin_code *code, uint32_t copy, struct wsdbg_spin_place *out);
 
 #endif
