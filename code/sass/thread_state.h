@@ -32,6 +32,9 @@ struct wsdbg_thread_world {
      * before.  Only walks ask; NULL = not known. */
     enum wsdbg_thread_found (*found)(void *context, uint32_t instruction, uint32_t times, uint32_t *value);
     uint64_t shared_window; /* the generic address at which shared memory begins; 0 = not known */
+    /* If CTAs take turns at something: how many there are, and when the thread's own one is on.  0 of 0: not known.  A
+     * cluster counts as one.  Only walks ask. */
+    uint32_t taker, takers;
     /* The instruction at which the thread stands now, plus 1; 0 = it has left the kernel, or that is not known.  Only
      * walks ask. */
     uint32_t seen_at;

@@ -44,7 +44,8 @@ struct wsdbg_walk {
     struct wsdbg_walk_step *steps;
     size_t count, capacity;
     bool is_whole;    /* it reaches the kernel's end; false: how it goes on behind the last step is not known */
-    bool is_guessed;  /* it took an atomic to find the present value: the thread may have found another one */
+    bool is_guessed;  /* it took an atomic to find the present value, or a number in turn: it may have been another */
+    bool is_in_turn;  /* ... only the latter */
     bool is_led;      /* it took ways that lead to where its lanes were seen: behind that place it is a guess */
     uint32_t lost_at; /* ... the instruction from which on it is not known */
     uint64_t work;    /* instructions executed; one that lanes execute each for themselves counts for each of them */
@@ -60,7 +61,9 @@ enum wsdbg_walk_belief {
     WSDBG_BELIEVE_NOTHING = 0,
     WSDBG_BELIEVE_STORES = 1u << 0,
     WSDBG_BELIEVE_PRESENT = 1u << 1,
-    WSDBG_BELIEVE_BOTH = WSDBG_BELIEVE_STORES | WSDBG_BELIEVE_PRESENT
+    WSDBG_BELIEVE_BOTH = WSDBG_BELIEVE_STORES | WSDBG_BELIEVE_PRESENT,
+    /* What it takes for the result of an addition to a counter: CTAs took turns. */
+    WSDBG_BELIEVE_TURNS = 1u << 2
 };
 /* Begins a CTA: forgets what walks have stored so far. */
 void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, enum wsdbg_walk_belief belief);
@@ -77,6 +80,8 @@ enum wsdbg_walks_end wsdbg_walk_plan_end_pass(struct wsdbg_walk_plan *plan);
 /* All warps of the CTA were walked, and the walks hold.  They are walked once more: from here on, walks that would be
  * lost may be led to where their lanes were seen.  What was stored so far is kept. */
 void wsdbg_walk_plan_lead(struct wsdbg_walk_plan *plan);
+/* Whether some walk of the CTA at hand took a number from a counter on the belief that CTAs took turns. */
+bool wsdbg_walk_plan_took_turns(const struct wsdbg_walk_plan *plan);
 /* Whether some walk may depend on the special register of this number. */
 bool wsdbg_walk_plan_reads_special(const struct wsdbg_walk_plan *plan, uint32_t number);
 

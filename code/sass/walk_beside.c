@@ -38,8 +38,12 @@ void walk_beside_leave(struct walk_group *group, uint32_t lane, uint32_t block, 
         return;
     struct wsdbg_error *error = stays ? wsdbg_walk_detour_of(group->plan, block, &detour) : NULL;
     group->error = group->error ? group->error : error;
-    if (stays && !error && detour->is_met)
+    if (stays && !error && detour->is_met) {
         wait_apart(group, lane, detour, to, depth);
+    } else if (stays && !depth && to != WSDBG_GRAPH_NONE) {
+        group->left |= (uint32_t)1 << lane;
+        group->left_to[lane] = to;
+    }
     group->beside &= ~((uint32_t)1 << lane);
 }
 

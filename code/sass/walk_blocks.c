@@ -287,6 +287,8 @@ static bool run_until(struct walking *walking, uint32_t number, uint32_t end)
         walking->length++;
         walking->out->work++;
         number = leave(walking, number);
+        walking->out->work += walking->group.plan->searched;
+        walking->group.plan->searched = 0;
         if (is_over(walking))
             return false;
     }
@@ -305,9 +307,10 @@ struct wsdbg_error *wsdbg_walk_lanes(struct wsdbg_walk_plan *plan, const struct 
     *walking = (struct walking){
         .group = walk_group_begin(plan, worlds, lanes), .limits = limits, .out = out, .may_store = true};
     const uint32_t first = plan->graph->instruction_count ? plan->graph->block_of[0] : WSDBG_GRAPH_NONE;
-    plan->is_guessed = false;
+    plan->is_guessed = plan->is_of_present = false;
     run_until(walking, first, WSDBG_GRAPH_NONE);
     out->is_guessed = plan->is_guessed;
+    out->is_in_turn = plan->is_guessed && !plan->is_of_present;
     walk_words_end(&plan->words, &walking->group.place);
     plan->is_some_lost |= !out->is_whole;
     if (!out->is_whole && plan->follows_stores && walking->may_store)

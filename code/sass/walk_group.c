@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "sass/walk_tickets.h"
 #include "sass/walk_tokens.h"
 
 enum { SPECIAL_CTA_RANK = 136, RANK_SHIFT = 24, WORD_BITS = 64 };
@@ -26,6 +27,7 @@ struct walk_group walk_group_begin(struct wsdbg_walk_plan *plan, const struct ws
         plan->told[i].count = leader == 0 ? 0 : plan->told[i].count;
         plan->told[i].exchange_count = leader == 0 ? 0 : plan->told[i].exchange_count;
     }
+    walk_tickets_begin(plan);
     for (uint32_t i = 0; i < plan->graph->instruction_count; i++) {
         const uint32_t now = plan->issued[i].now, before = plan->issued[i].before;
         plan->issued[i].before = leader == 0 ? 0 : now > before ? now : before;

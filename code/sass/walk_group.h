@@ -33,6 +33,8 @@ struct walk_group {
         silent; /* of `lanes`, on a side of a branch: those that are only followed, and store in a walk of their own */
     struct walk_apart apart;
     uint32_t elsewhere; /* lanes that have left the kernel, or take another side of a branch and come back behind it */
+    uint32_t left;      /* lanes that left at a branch whose sides need not meet; a bit each */
+    uint32_t left_to[WSDBG_WALK_LANES];         /* ... the block at which they went on */
     uint64_t varies[WSDBG_WALK_REGISTER_WORDS]; /* registers */
     struct wsdbg_thread_state *states;          /* by lane; of a lane only what was spread to it holds */
     struct walk_place place;                    /* how far the walk is */

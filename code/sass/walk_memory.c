@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sass/thread_load.h"
+#include "sass/walk_tickets.h"
 
 enum { BYTE_BITS = 8 };
 enum { LOADS_FOR_STORES_MOST = 128 }; /* of a warp, counted once for each lane */
@@ -205,12 +206,16 @@ void walk_execute_atomic(const struct walk_lane *lane, uint32_t number, const st
     uint32_t words[WSDBG_LOAD_WORDS];
     const bool is_load = load_of_atomic(atomic, &load);
     const enum wsdbg_thread_found found = is_load ? find_result(lane, number, words) : WSDBG_THREAD_FOUND_UNKNOWN;
-    const bool is_present = is_load && found != WSDBG_THREAD_FOUND && may_find_present(lane, number, found) &&
-                            wsdbg_thread_load(&load, lane->world, lane->state, words);
+    const bool in_turn = is_load && found == WSDBG_THREAD_FOUND_UNKNOWN && walk_ticket(lane, atomic, words);
+    const bool is_guessed =
+        in_turn || (is_load && found != WSDBG_THREAD_FOUND && may_find_present(lane, number, found) &&
+                    wsdbg_thread_load(&load, lane->world, lane->state, words));
     walk_forget_written(lane, atomic);
-    if (is_present || found == WSDBG_THREAD_FOUND)
+    if (is_guessed || found == WSDBG_THREAD_FOUND)
         walk_set_register(lane->state, &load.destinations[0], true, words[0]);
-    lane->group->plan->is_guessed |= is_present && walk_group_has(lane->group, lane->lane);
+    lane->group->plan->is_guessed |= is_guessed && walk_group_has(lane->group, lane->lane);
+    lane->group->plan->is_of_present |= is_guessed && !in_turn && walk_group_has(lane->group, lane->lane);
+    lane->group->plan->took_turns |= in_turn;
 }
 
 /* What one warp finds for the others, as a scheduler does, takes few loads.  A warp that fills shared memory with data

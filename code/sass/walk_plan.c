@@ -276,6 +276,8 @@ void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, enum wsdbg_walk_bel
     plan->walks = 0;
     plan->lacks_loads = plan->may_lead = false;
     plan->takes_present = belief & WSDBG_BELIEVE_PRESENT;
+    plan->supposes = belief & WSDBG_BELIEVE_TURNS;
+    plan->took_turns = false;
     if (!(belief & WSDBG_BELIEVE_STORES) || (plan->follows_stores && plan->has_other_writers))
         walk_words_spoil(&plan->words);
 }
@@ -308,6 +310,11 @@ void wsdbg_walk_plan_lead(struct wsdbg_walk_plan *plan)
 {
     plan->may_lead = true;
     walk_words_go_on(&plan->words);
+}
+
+bool wsdbg_walk_plan_took_turns(const struct wsdbg_walk_plan *plan)
+{
+    return plan->took_turns;
 }
 
 void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)

@@ -51,11 +51,18 @@ struct wsdbg_walk_told {
     struct walk_place loaded_at;
 };
 
-/* By block: whether some way leads to an instruction (walk_lead.h); NULL = not asked for yet.  One for each lane. */
+/* By block: whether some way leads to an instruction (walk_ways.h); NULL = not asked for yet.  One for each lane. */
 enum { WSDBG_WALK_PLACES_KEPT = 32 };
 struct wsdbg_walk_place_kept {
     uint32_t instruction;
     bool *leads;
+};
+
+/* A counter of global memory from which the lanes that walk take numbers (walk_tickets.h), and how often each did. */
+enum { WSDBG_WALK_COUNTERS_MOST = 2 };
+struct wsdbg_walk_counter {
+    uint64_t address;
+    uint32_t taken[WSDBG_WALK_LANES];
 };
 
 struct wsdbg_walk_plan {
@@ -66,7 +73,7 @@ struct wsdbg_walk_plan {
                                                NULL = all that are executed */
     uint32_t loads_for_stores;              /* of global memory by the others, in the present walks of the warp */
     bool lacks_loads;                       /* some were left out in the CTA: words that were stored are not known */
-    bool is_guessed;                        /* the present walk: see walk.h */
+    bool is_guessed, is_of_present;         /* the present walk: see walk.h; some guess was the present value */
     struct wsdbg_access_operands *operands; /* by instruction: found once, as every execution asks for them */
     struct wsdbg_lists by_block;            /* instructions that are executed */
     struct wsdbg_lists reads;               /* by instruction that is executed: the registers that it reads */
@@ -76,10 +83,15 @@ struct wsdbg_walk_plan {
     bool *stores; /* ... or stores to shared memory */
     struct wsdbg_walk_place_kept places[WSDBG_WALK_PLACES_KEPT];
     unsigned places_replaced;
+    uint64_t searched;            /* blocks, for these */
     struct wsdbg_walk_told *told; /* by instruction, ascending */
     size_t told_count;
-    bool exchanges;      /* a walk may depend on a shuffle, a vote or a lent copy */
-    uint32_t lanes;      /* of the warp at hand; a bit each */
+    bool exchanges;  /* a walk may depend on a shuffle, a vote or a lent copy */
+    uint32_t lanes;  /* of the warp at hand; a bit each */
+    bool supposes;   /* CTAs are taken to have got numbers from counters in turn (walk_tickets.h) */
+    bool took_turns; /* ... and some walk of the CTA at hand rests on that */
+    struct wsdbg_walk_counter counters[WSDBG_WALK_COUNTERS_MOST];
+    unsigned counter_count;
     bool may_lead;       /* walks may be led to where their lanes were seen (walk_lead.h) */
     bool takes_present;  /* a load from shared memory may get what is there now */
     bool follows_stores; /* some load in a loop is told: what is stored to shared memory may decide a way */

@@ -5,6 +5,7 @@
 #include "sass/walk_warp.h"
 
 #include "base/grow.h"
+#include "sass/walk_ways.h"
 
 enum { MODE_BIT = 58, VOTE_MODE_BIT = 72 - 64, MODES = 3, LANE_BITS = 31, SEGMENT_SHIFT = 8, TIMES_MOST = 1 << 14 };
 enum { SHUFFLE_IDX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY };
@@ -265,12 +266,26 @@ static void write_lane(struct walk_group *group, const struct wsdbg_instruction 
     }
 }
 
+/* Lanes that left the group, and cannot have come to the instruction since. */
+static uint32_t lanes_gone(const struct walk_group *group, uint32_t number)
+{
+    const bool *ways = group->left ? walk_ways_to(group->plan, number) : NULL;
+    uint32_t gone = 0;
+    for (uint32_t left = ways ? group->left : 0; left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        gone |= (uint32_t)!ways[group->left_to[lane]] << lane;
+    }
+    return gone;
+}
+
 /* Whether all lanes that are not with the group are known to be elsewhere, and machine code thus asks those that are.
  */
-static bool is_alone_here(const struct walk_group *group, const struct wsdbg_instruction *instruction)
+static bool is_alone_here(const struct walk_group *group, uint32_t number)
 {
+    const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
+    const uint32_t known = group->lanes | group->beside | group->apart.lanes | group->elsewhere;
     return wsdbg_is_machine_code(instruction) && (is_vote(instruction) || instruction->operation == WSDBG_OP_SHFL) &&
-           (group->lanes | group->beside | group->apart.lanes | group->elsewhere) == UINT32_MAX;
+           (known == UINT32_MAX || (known | lanes_gone(group, number)) == UINT32_MAX);
 }
 
 bool walk_warp_exchange(struct walk_group *group, uint32_t number)
@@ -296,7 +311,7 @@ bool walk_warp_exchange(struct walk_group *group, uint32_t number)
             group->error = &wsdbg_error_no_memory;
     } else if (told->times < told->exchange_count && (is_lent || told->exchanges[told->times].is_there)) {
         exchange = told->exchanges[told->times];
-    } else if (!is_alone_here(group, instruction) || !exchange_now(group, followed, instruction, &exchange)) {
+    } else if (!is_alone_here(group, number) || !exchange_now(group, followed, instruction, &exchange)) {
         return false;
     }
     told->times++;

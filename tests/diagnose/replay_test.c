@@ -157,6 +157,27 @@ static void a_replay_that_never_ends_is_kept_wherever_it_stops(void **state)
     (void)state;
 }
 
+/* What some walk found at an atomic was guessed.  If only the turns of CTAs at a counter were, the replay is kept. */
+static void a_replay_that_rests_on_turns_is_kept(void **state)
+{
+    for (uint32_t in_turn = 0; in_turn < 2; in_turn++) {
+        struct kernel k;
+        stop_elsewhere(&k);
+        kernel_run(&k);
+        ways_take_picture(&k.p, k.replay);
+        picture_stand(&k.p, 2, WSDBG_WARP_WAIT_MBARRIER, 3 /* row of UNSEEN */, 0);
+        k.p.snapshot.walks[0].is_guessed = true;
+        k.p.snapshot.walks[0].is_in_turn = in_turn;
+        picture_ready(&k.p);
+        assert_null(wsdbg_replay_standing(&k.c));
+        assert_int_equal(wsdbg_replay_failing(&k.c) != NULL, in_turn);
+        if (in_turn)
+            assert_true(wsdbg_replay_failing(&k.c)->is_guessed);
+        kernel_end(&k);
+    }
+    (void)state;
+}
+
 static void a_replay_that_stops_elsewhere_shows_nothing_of_who_left(void **state)
 {
     struct kernel k;
@@ -473,6 +494,7 @@ int main(void)
         cmocka_unit_test(a_copy_goes_only_to_ranks_of_its_mask),
         cmocka_unit_test(a_run_takes_no_more_steps_than_it_may),
         cmocka_unit_test(a_replay_that_never_ends_is_kept_wherever_it_stops),
+        cmocka_unit_test(a_replay_that_rests_on_turns_is_kept),
         cmocka_unit_test(a_replay_that_stops_elsewhere_shows_nothing_of_who_left),
         cmocka_unit_test(the_replay_that_stands_is_kept_as_it_was),
         cmocka_unit_test(the_word_that_is_waited_on_must_be_known),

@@ -449,6 +449,29 @@ static void test_walks_with_too_many_arrivals_are_told(void **state)
     (void)state;
 }
 
+/* Whether these arrivals were made rests on which CTA got which tile: then that is only possible. */
+static void test_what_rests_on_turns_is_possible(void **state)
+{
+    static const struct defect twice = {.two_releases = 4};
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    assert_true(stand_still(&p, &twice));
+    for (size_t b = 0; b < p.snapshot.barrier_count; b++) /* that no order of the walks leads to */
+        if (p.snapshot.barriers[b].id == FULL)
+            p.snapshot.barriers[b].pending_tx_bytes = wsdbg_known_u64(64);
+    for (size_t i = 0; i < p.snapshot.walk_count; i++)
+        p.snapshot.walks[i].is_guessed = p.snapshot.walks[i].is_in_turn = true;
+    picture_still(&p);
+    picture_judge(&p, &diagnosis);
+    assert_true(diagnosis.finding_count > 0);
+    assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_DOUBLE_ARRIVE);
+    assert_int_equal(diagnosis.findings[0].confidence, WSDBG_CONFIDENCE_POSSIBLE);
+    assert_non_null(strstr(diagnosis.findings[0].evidence[diagnosis.findings[0].evidence_count - 2].text, "in turn"));
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -457,6 +480,7 @@ int main(void)
         cmocka_unit_test(test_a_way_that_is_not_known_to_its_end_is_told),
         cmocka_unit_test(test_another_picture_is_not_explained),
         cmocka_unit_test(test_walks_with_too_many_arrivals_are_told),
+        cmocka_unit_test(test_what_rests_on_turns_is_possible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

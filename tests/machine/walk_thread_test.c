@@ -59,6 +59,7 @@ struct fixture {
 /* windows: whether the machine says where shared and local memory have generic addresses. */
 static struct wsdbg_thread_world begin(struct fixture *fixture, bool windows)
 {
+    static const struct wsdbg_cta cta = {.cluster_size = 1};
     reads = 0;
     *fixture = (struct fixture){.machine = {.ops = &ops, .context_count = 1, .grid_count = 1}};
     if (windows) {
@@ -67,7 +68,7 @@ static struct wsdbg_thread_world begin(struct fixture *fixture, bool windows)
     }
     fixture->machine.contexts = &fixture->context;
     fixture->machine.grids = &fixture->grid;
-    fixture->thread = (struct walk_thread){.memory = &fixture->memory, .machine = &fixture->machine};
+    fixture->thread = (struct walk_thread){.memory = &fixture->memory, .machine = &fixture->machine, .cta = &cta};
     walk_memory_begin_cta(&fixture->memory);
     return walk_thread_world(&fixture->thread);
 }
@@ -281,9 +282,31 @@ static void constants_tell_nothing_of_clusters_that_there_are_not(void **state)
     (void)state;
 }
 
+/* CTAs take turns in the order of their places; the CTAs of a cluster have one turn. */
+static void a_cta_has_its_turn(void **state)
+{
+    static const struct {
+        struct wsdbg_cta cta;
+        uint32_t turn, turns;
+    } rows[] = {{{.x = 5, .y = 1, .z = 2, .cluster_size = 1}, 65, 72}, {{.x = 5, .cluster_size = 2}, 2, 36}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        static struct fixture fixture;
+        begin(&fixture, false);
+        fixture.grid.grid[0] = 12;
+        fixture.grid.grid[1] = 2;
+        fixture.grid.grid[2] = 3;
+        fixture.thread.cta = &rows[i].cta;
+        const struct wsdbg_thread_world world = walk_thread_world(&fixture.thread);
+        assert_int_equal(world.taker, rows[i].turn);
+        assert_int_equal(world.takers, rows[i].turns);
+    }
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cta_has_its_turn),
         cmocka_unit_test(a_lane_knows_which_lanes_are_below_and_above_it),
         cmocka_unit_test(a_block_is_read_once),
         cmocka_unit_test(constants_tell_of_clusters_if_there_are_any),

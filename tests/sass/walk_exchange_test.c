@@ -38,11 +38,12 @@ static void test_machine_code_says_in_its_words_what_lanes_exchange(void **state
  * brings them what lane 2 has. */
 static void test_lanes_that_are_alone_exchange_what_they_have(void **state)
 {
-    static const struct wsdbg_instruction leave = {OP(EXIT), IF(0)}, jump = {OP(BRA), IF(0), JUMP(7)};
+    static const struct wsdbg_instruction leave = {OP(EXIT), IF(0)}, jump = {OP(BRA), IF(0), JUMP(7)},
+                                          go = {OP(BRA), IF(0), JUMP(8)};
     static const struct {
         const char *name;
         const struct wsdbg_instruction *parts;
-    } rows[] = {{"the others have left", &leave}, {"the others come back", &jump}};
+    } rows[] = {{"the others have left", &leave}, {"the others come back", &jump}, {"the others go elsewhere", &go}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct wsdbg_instruction code[] = {
             {OP(S2R), UNGUARDED, TO(R(0)), FROM(SPECIAL(LANE))},
@@ -56,6 +57,7 @@ static void test_lanes_that_are_alone_exchange_what_they_have(void **state)
             {OP(NOP), UNGUARDED},
             {OP(NOP), UNGUARDED},
             {OP(EXIT), UNGUARDED},
+            {OP(EXIT), UNGUARDED},
         };
         uint32_t together;
         print_message("%s\n", rows[i].name);
@@ -67,6 +69,31 @@ static void test_lanes_that_are_alone_exchange_what_they_have(void **state)
         assert_int_equal(walk.steps[1].number, 2);
         free(walk.steps);
     }
+    (void)state;
+}
+
+/* Lanes 0 to 2 are at a ballot.  The others went another way, from which some may come to the ballot. */
+static void test_lanes_that_may_be_there_may_vote(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        {OP(S2R), UNGUARDED, TO(R(0)), FROM(SPECIAL(LANE))},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), NUMBER(2), ALWAYS), .mode = WSDBG_COMPARE_GT},
+        {OP(BRA), IF(0), JUMP(4)},
+        {OP(VOTE), UNGUARDED, TO(R(3), P(1)), FROM(ALWAYS), .words = {0, VOTE_ANY << (72 - 64)}},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(3)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+        {OP(NOP), UNGUARDED},
+        {OP(LDG), UNGUARDED, TO(R(8)), FROM(PAIR_AT(10)), .width_bytes = 4, .words = {1, 0}},
+        {OP(ISETP), UNGUARDED, TO(P(2)), FROM(R(8), NUMBER(2), ALWAYS), .mode = WSDBG_COMPARE_GT},
+        {OP(EXIT), IF(2)},
+        {OP(BRA), UNGUARDED, JUMP(-8)},
+    };
+    uint32_t together;
+    struct wsdbg_walk walk = walk_of_warp(code, sizeof code / sizeof *code, &together);
+    assert_int_equal(together, 7);
+    assert_int_equal(walk.count, 0); /* how often they arrive is not known */
+    assert_false(walk.is_whole);
+    free(walk.steps);
     (void)state;
 }
 
@@ -255,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_machine_code_says_in_its_words_what_lanes_exchange),
         cmocka_unit_test(test_lanes_that_are_alone_exchange_what_they_have),
+        cmocka_unit_test(test_lanes_that_may_be_there_may_vote),
         cmocka_unit_test(test_what_lanes_had_that_left_is_not_exchanged),
         cmocka_unit_test(test_machine_code_compares_and_reduces_what_all_lanes_have),
         cmocka_unit_test(test_machine_code_reduces_what_the_lanes_of_the_last_warpsync_have),

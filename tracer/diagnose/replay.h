@@ -160,6 +160,7 @@ struct wsdbg_replay {
     uint32_t overflow_runs;          /* in how many of them it was so */
     uint32_t ended_runs;             /* in how many of them all agents left the kernel */
     bool is_unlike;                  /* no order ends, and none stops about where the kernel was seen */
+    bool is_guessed;                 /* of one that fails: which CTA got which number of a counter was guessed */
     bool has_lost;                   /* some agent is WSDBG_AGENT_LOST */
     bool has_ended;                  /* all agents have left the kernel */
     bool assumes_idle;               /* ... some behind the end of a walk that is not whole */

@@ -102,6 +102,17 @@ static bool is_guessed(const struct wsdbg_replay *replay)
     return false;
 }
 
+/* Whether all that was guessed is which CTA got which number of a counter. */
+static bool is_guessed_in_turn(const struct wsdbg_replay *replay)
+{
+    bool in_turn = true;
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_walk_row *walk = &replay->c->snapshot->walks[replay->agents[i].walk];
+        in_turn &= !walk->is_guessed || walk->is_in_turn;
+    }
+    return in_turn;
+}
+
 /* Whether nearly each run failed, and one of them stopped about where the kernel did: most agents are as they were
  * seen. What ends in some orders is a race: a parity that is wrong lets a wait through that should hold. */
 static bool fails_alike(const struct wsdbg_replay *replay, const struct outcomes *outcomes)
@@ -119,14 +130,14 @@ static bool are_known(const struct outcomes *outcomes)
 }
 
 /* Keeps a replay that does not end in the picture if its runs fail nevertheless.  What is guessed counts only if it
- * leads to the very picture. */
+ * leads to the very picture; but most mistakes fail whichever CTA got which number of a counter. */
 static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, const struct outcomes *outcomes)
 {
     const bool overflows =
         outcomes->overflows && outcomes->overflows + outcomes->ended == (uint32_t)WSDBG_REPLAY_ORDERS;
     const bool is_alike = are_known(outcomes) && fails_alike(replay, outcomes);
     const bool never_ends = outcomes->stood && outcomes->stood + outcomes->broken == WSDBG_REPLAY_ORDERS;
-    if (is_guessed(replay) || (!overflows && !is_alike && !never_ends))
+    if (!is_guessed_in_turn(replay) || (!overflows && !is_alike && !never_ends))
         return false;
     replay->steps_left = WSDBG_REPLAY_STEPS;
     wsdbg_replay_run(replay, overflows ? outcomes->overflow_order : outcomes->alike_order, NULL);
@@ -136,6 +147,7 @@ static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, cons
     replay->overflow_runs = outcomes->overflows;
     replay->ended_runs = outcomes->ended;
     replay->is_unlike = !overflows && !is_alike;
+    replay->is_guessed = is_guessed(replay);
     c->failing = replay;
     return true;
 }

@@ -471,7 +471,7 @@ static struct left begin(struct wsdbg_case *c)
 {
     struct left left = {.c = c, .replay = wsdbg_replay_standing(c)};
     const struct wsdbg_replay *failing = left.replay ? NULL : wsdbg_replay_failing(c);
-    if (failing && !failing->is_broken && !failing->is_unlike)
+    if (failing && !failing->is_broken && !failing->is_unlike && !failing->is_guessed)
         left.replay = failing;
     return left;
 }

@@ -70,7 +70,7 @@ static enum wsdbg_confidence confidence_of(const struct rounds *rounds, const st
     /* The picture is only met with that assumption.  Where it does not also lead to the end, it proves little. */
     const bool is_assumed = repair->kind == WSDBG_REPAIR_TOKEN && !repair->is_to_end;
     const bool is_likely = (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival && !is_assumed &&
-                           !rounds->replay->is_unlike &&
+                           !rounds->replay->is_unlike && !rounds->replay->is_guessed &&
                            (!repair->is_doubtful || is_of_parity(wsdbg_repair_cause(repair)));
     const enum wsdbg_confidence wanted = is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
     return rounds->c->faulted ? wanted : wsdbg_code_cap(rounds->c, wanted); /* after a fault nothing moves */
@@ -95,6 +95,10 @@ static void tell_failure(struct rounds *rounds, struct wsdbg_finding *finding)
                             "followed from its start, the kernel finishes in %u of %u orders of its warps; in one of "
                             "the others it stops much as it was seen",
                             rounds->replay->ended_runs, orders);
+    if (rounds->replay->is_guessed)
+        wsdbg_evidence_text(rounds->c, finding,
+                            "nobody knows which CTA got which number of a counter in global memory; CTAs are taken to "
+                            "have got them in turn");
 }
 
 /* Adds who waits, the barrier's word, and how the replay went. */

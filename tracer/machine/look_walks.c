@@ -154,6 +154,7 @@ static struct wsdbg_error *add_walk(struct walks *walks, struct wsdbg_walk_row r
     row.step_count = (uint32_t)walk->count;
     row.is_whole = is_whole(walk);
     row.is_guessed = walk->is_guessed;
+    row.is_in_turn = walk->is_in_turn;
     for (size_t i = 0; i < walk->count; i++)
         out->steps[out->step_count++] = row_of(walks, cta, &walk->steps[i]);
     out->walks[out->walk_count++] = row;
@@ -335,6 +336,32 @@ static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta, enu
     }
 }
 
+/* Keeps the walks from `second` on instead of those from `first` on. */
+static void keep_second(struct wsdbg_snapshot *out, size_t first, size_t second)
+{
+    memmove(out->walks + first, out->walks + second, (out->walk_count - second) * sizeof *out->walks);
+    out->walk_count = first + (out->walk_count - second);
+}
+
+/* Walks the CTA once more, on the belief that CTAs took turns at counters.  If that does not lead more lanes to their
+ * ends, it stays as it was. */
+static struct wsdbg_error *walk_in_turn(struct walks *walks, uint32_t cta, size_t first)
+{
+    struct wsdbg_snapshot *out = walks->out;
+    const size_t count = out->walk_count;
+    struct wsdbg_error *error = walk_in_passes(walks, cta, WSDBG_BELIEVE_STORES | WSDBG_BELIEVE_TURNS);
+    if (error)
+        return error;
+    if (!wsdbg_walk_plan_took_turns(walks->plan) || !wsdbg_look_walks_fit(out, count) ||
+        wsdbg_look_walks_whole(out, count, out->walk_count) <= wsdbg_look_walks_whole(out, first, count)) {
+        out->walk_count = count;
+        return NULL;
+    }
+    keep_second(out, first, count);
+    walks->asks_cta = true;
+    return NULL;
+}
+
 /* Walks the CTA once more, led to where its lanes were seen.  If fewer lanes are then known to their ends, it stays as
  * it was: what led walks store may be too much to keep. */
 static struct wsdbg_error *walk_led(struct walks *walks, uint32_t cta, size_t first)
@@ -352,8 +379,7 @@ static struct wsdbg_error *walk_led(struct walks *walks, uint32_t cta, size_t fi
         walks->is_led = false;
         return NULL;
     }
-    memmove(out->walks + first, out->walks + count, (out->walk_count - count) * sizeof *out->walks);
-    out->walk_count = first + (out->walk_count - count);
+    keep_second(out, first, count);
     return NULL;
 }
 
@@ -369,6 +395,8 @@ static struct wsdbg_error *walk_as_seen(struct walks *walks, uint32_t cta)
         walks->out->step_count = step_count;
         error = walk_in_passes(walks, cta, WSDBG_BELIEVE_STORES);
     }
+    if (!error && wsdbg_look_walks_are_lost(walks->out, walk_count) && has_room(walks, work, time_ns))
+        error = walk_in_turn(walks, cta, walk_count);
     if (!error && wsdbg_look_walks_are_lost(walks->out, walk_count) && has_room(walks, work, time_ns))
         error = walk_led(walks, cta, walk_count);
     if (!error && !wsdbg_look_walks_fit(walks->out, walk_count))

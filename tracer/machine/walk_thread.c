@@ -294,8 +294,21 @@ static enum wsdbg_thread_found read_found(void *context, uint32_t instruction, u
     }
 }
 
+/* Which CTA of its grid it is, or which cluster. */
+static uint32_t turn_of(const struct walk_thread *thread, uint32_t *turns)
+{
+    const uint32_t *size = thread->machine->grids[thread->grid].grid;
+    const struct wsdbg_cta *cta = thread->cta;
+    const uint64_t ctas = (uint64_t)size[0] * size[1] * size[2], each = cta->cluster_size > 1 ? cta->cluster_size : 1;
+    const uint64_t linear = ((uint64_t)cta->z * size[1] + cta->y) * size[0] + cta->x;
+    *turns = (uint32_t)(ctas / each);
+    return (uint32_t)(linear / each);
+}
+
 struct wsdbg_thread_world walk_thread_world(struct walk_thread *thread)
 {
+    uint32_t takers;
+    const uint32_t taker = turn_of(thread, &takers);
     return (struct wsdbg_thread_world){.context = thread,
                                        .constant = read_constant,
                                        .special = read_special,
@@ -304,5 +317,7 @@ struct wsdbg_thread_world walk_thread_world(struct walk_thread *thread)
                                        .local = read_local,
                                        .found = read_found,
                                        .shared_window = shared_window(thread),
+                                       .taker = taker,
+                                       .takers = takers,
                                        .seen_at = thread->seen_at};
 }

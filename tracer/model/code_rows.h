@@ -93,7 +93,8 @@ struct wsdbg_walk_row {
     uint32_t warp;
     uint32_t lanes;
     uint32_t step_first, step_count; /* in steps */
-    bool is_guessed;                 /* an atomic was taken to find the present value */
+    bool is_guessed;                 /* an atomic was taken to find the present value, or a number in turn; */
+    bool is_in_turn;                 /* ... only the latter: CTAs are taken to have got numbers of a counter in turn */
     bool has_loaded;                 /* it was told what global memory holds now, which may have been other before */
     bool is_whole;                   /* to the end; false: nobody knows how it goes on behind the last step */
 };
