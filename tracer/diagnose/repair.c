@@ -321,6 +321,10 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_stages(t);
     wsdbg_try_sites(t);
     if (!t->out->count)
+        wsdbg_try_named_less(t);
+    if (!t->out->count)
+        wsdbg_try_named_apart(t);
+    if (!t->out->count)
         wsdbg_try_turns_of_one(t);
     if (!t->out->count)
         wsdbg_try_releases(t);

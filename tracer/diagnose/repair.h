@@ -33,6 +33,8 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_BLOCK,        /* warps leave out a barrier for all threads to which the others never come */
     WSDBG_REPAIR_NAMED,        /* uses of a named barrier name another count of threads */
     WSDBG_REPAIR_NAMED_ID,     /* uses by one instruction name another named barrier */
+    WSDBG_REPAIR_NAMED_APART,  /* some of the warps that use a named barrier use a free one */
+    WSDBG_REPAIR_NAMED_LESS,   /* arrivals at named barriers by some instructions are made once, or not at all */
     WSDBG_REPAIR_NAMED_ROUND,  /* warps that use a named barrier in some of their rounds do so in all */
     WSDBG_REPAIR_EARLY,        /* warps arrive at a named barrier once before they begin */
     WSDBG_REPAIR_COUNT,        /* the barrier is initialised with another count */
@@ -66,7 +68,8 @@ struct wsdbg_repair {
     bool is_of_cta;    /* BEGIN_ALL: it is one CTA of a cluster alone whose barriers lack the arrivals */
     bool is_of_turns;  /* STAY: warps take turns at arriving */
     bool is_alone;     /* SHIFT: no other warpgroup waits on the ring */
-    bool is_each_time; /* SHIFT: by that number of rounds more each time that the warpgroup passes over rounds */
+    bool is_each_time; /* SHIFT: by that number of rounds more each time that the warpgroup passes over rounds;
+                          NAMED_LESS: the first arrival at each barrier stays */
     /* ADD: it is of a warp that had arrived in each phase, and others had not; PARITY_FIRST, PARITY_SITE: the same
      * instruction begins to wait on another barrier with the parity that is called wrong, and is right there; NAMED_ID:
      * a warp that comes to such barriers has left the kernel before its rounds were over */
@@ -75,11 +78,12 @@ struct wsdbg_repair {
     uint32_t was;   /* the count that the barrier was initialised with; NAMED: the threads that the code names */
     uint32_t value; /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
                        MOVE: 0 = they go to each CTA, WSDBG_MOVES_SWAP = to the other one of two barriers; NAMED_ID:
-                       another id that some use is given; EARLY: a bit for each named barrier, `named` is one of them;
+                       another id that some use is given; NAMED_APART: the free id; EARLY, NAMED_LESS: a bit for each
+                       named barrier, `named` is one of them;
                        UNMADE: arrivals that each phase lacks; SHIFT: by how many rounds */
-    uint32_t named; /* EARLY, BLOCK, NAMED, NAMED_ID, NAMED_ROUND: the named barrier's id, in the code */
+    uint32_t named; /* EARLY, BLOCK, NAMED, NAMED_ID and so on: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; TOKEN: the wait; PARITY_DRIFT: the first wait that names the parity of
-     * the wait before it; NAMED_ID: the first use that changes; SHIFT: the first wait that moves */
+     * the wait before it; NAMED_ID, NAMED_APART: the first use that changes; SHIFT: the first wait that moves */
     struct wsdbg_repair_wait wait;
     uint32_t moved_to, moved_parity; /* SHIFT: that wait's barrier, of the replay, and its parity with the change */
     uint32_t like;                   /* STAY: a warp that stays; SKIP: the other one's warp */

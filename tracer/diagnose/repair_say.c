@@ -51,12 +51,15 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_UNMADE:
         return repair->lanes ? WSDBG_CAUSE_WAKER_EXITED : WSDBG_CAUSE_ARRIVE_MISSING;
     case WSDBG_REPAIR_DROP:
+    case WSDBG_REPAIR_NAMED_LESS:
     case WSDBG_REPAIR_BEGIN_LESS:
         return WSDBG_CAUSE_DOUBLE_ARRIVE;
     case WSDBG_REPAIR_BLOCK:
         return WSDBG_CAUSE_BLOCK_SYNC_IN_ROLE;
     case WSDBG_REPAIR_NAMED:
         return WSDBG_CAUSE_NAMED_COUNT;
+    case WSDBG_REPAIR_NAMED_APART:
+        return WSDBG_CAUSE_NAMED_ID_SHARED;
     case WSDBG_REPAIR_NAMED_ID:
         return repair->is_shared ? WSDBG_CAUSE_NAMED_ID_SHARED : WSDBG_CAUSE_NAMED_COUNT;
     case WSDBG_REPAIR_ANNOUNCE:
@@ -548,6 +551,8 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_STAY] = say_stay,
         [WSDBG_REPAIR_UNMADE] = say_unmade,
         [WSDBG_REPAIR_EARLY] = wsdbg_repair_say_early,
+        [WSDBG_REPAIR_NAMED_APART] = wsdbg_repair_say_named_apart,
+        [WSDBG_REPAIR_NAMED_LESS] = wsdbg_repair_say_named_less,
         [WSDBG_REPAIR_NAMED_ROUND] = wsdbg_repair_say_named_round,
         [WSDBG_REPAIR_ANNOUNCE] = say_announce,
         [WSDBG_REPAIR_BYTES] = say_bytes,

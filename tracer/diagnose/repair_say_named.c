@@ -39,6 +39,20 @@ static struct wsdbg_finding *find_named(struct rounds *rounds, const struct wsdb
     return find_at(rounds, repair, repair->named);
 }
 
+/* The same, where perhaps nobody stands at that barrier any more. */
+static struct wsdbg_finding *find_used(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_finding *finding = find_named(rounds, repair);
+    const uint32_t first = wsdbg_first_of(&repair->warps);
+    if (finding || first == WSDBG_NONE)
+        return finding;
+    finding = wsdbg_case_find(rounds->c, wsdbg_repair_cause(repair), rounds->confidence,
+                              wsdbg_case_warp(rounds->c, first)->cta, WSDBG_NONE);
+    if (finding)
+        finding->role = wsdbg_case_warp(rounds->c, first)->role;
+    return finding;
+}
+
 /* "named barrier 1", "named barriers 1, 3" */
 static struct wsdbg_phrase say_ids(uint32_t ids)
 {
@@ -121,6 +135,40 @@ void wsdbg_repair_say_named_id(struct rounds *rounds, const struct wsdbg_repair 
                 warps.text, uses, repair->named, at.text, why, repair->value, wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Use one id in every bar.sync and bar.arrive of a round, and another id where other warps meet.");
+}
+
+void wsdbg_repair_say_named_apart(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_finding *finding = find_used(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase warps = wsdbg_say_warps(rounds->c, &repair->warps),
+                              at = wsdbg_repair_at_step(rounds, repair->wait.agent, repair->wait.step);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s meet at named barrier %u%s, where others meet, too. With a barrier of their own, as %u, %s.",
+                warps.text, repair->named, at.text, repair->value, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Give each meeting an id that no other one has: where ids are made of several numbers, no two sums may "
+                "be the same.");
+}
+
+void wsdbg_repair_say_named_less(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_finding *finding = find_used(rounds, repair);
+    if (!finding)
+        return;
+    const struct wsdbg_phrase warps = wsdbg_say_warps(rounds->c, &repair->warps), barriers = say_ids(repair->value),
+                              at = wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step);
+    const bool is_one = wsdbg_set_count(&repair->warps) == 1;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s arrive%s at %s%s %s, beside the arrivals at another place: so the others go on too early. %s, %s.",
+        warps.text, is_one ? "s" : "", barriers.text, at.text, repair->is_each_time ? "more than once" : "as well",
+        repair->is_each_time ? "With the first of these arrivals alone" : "Without them", wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                repair->is_each_time ? "Make this arrival once, before all rounds: the end of each round makes it for "
+                                       "the next one."
+                                     : "Leave this arrival out: a round makes it elsewhere already.");
 }
 
 void wsdbg_repair_say_block(struct rounds *rounds, const struct wsdbg_repair *repair)

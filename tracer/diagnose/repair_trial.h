@@ -6,7 +6,8 @@
  *   repair_move.c                                                arrivals
  *   repair_stay.c, repair_lanes.c, repair_unmade.c               what warps and lanes do that have left
  *   repair_bytes.c, repair.c, repair_line.c                      bytes, counts
- *   repair_named.c, repair_named_id.c, repair_block.c            named barriers
+ *   repair_named.c, repair_named_id.c, repair_named_apart.c,
+ *   repair_named_less.c, repair_named_rounds.c, repair_block.c   named barriers
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_TRIAL_H
 #define WSDBG_DIAGNOSE_REPAIR_TRIAL_H
@@ -124,6 +125,8 @@ void wsdbg_try_early(struct wsdbg_trial *t);
 void wsdbg_try_blocks(struct wsdbg_trial *t);
 void wsdbg_try_named(struct wsdbg_trial *t);
 void wsdbg_try_named_ids(struct wsdbg_trial *t);
+void wsdbg_try_named_apart(struct wsdbg_trial *t);
+void wsdbg_try_named_less(struct wsdbg_trial *t);
 void wsdbg_try_named_rounds(struct wsdbg_trial *t);
 void wsdbg_try_announce(struct wsdbg_trial *t);
 void wsdbg_try_bytes(struct wsdbg_trial *t);

@@ -205,6 +205,7 @@ enum wsdbg_replay_flips {
 };
 
 #define WSDBG_NAMED_UNCHANGED UINT8_MAX
+enum { WSDBG_APART_WARPS = 32 };
 
 /* How the replayed kernel differs from the real one. */
 struct wsdbg_replay_changes {
@@ -232,7 +233,20 @@ struct wsdbg_replay_changes {
      * WSDBG_NAMED_UNCHANGED = the one in the code; NULL = all do. */
     const uint8_t *id_to;
     uint32_t id_access, id_threads;
+    /* Warps of each CTA, a bit each, that name `apart_to` where they wait at the named barrier `apart_from`, and where
+     * they arrive there. */
+    uint32_t apart_waits, apart_arrives, apart_from, apart_to;
 };
+
+/* Whether a warp's use of a named barrier is one of those that name another one with the changes. */
+static inline bool wsdbg_replay_is_apart(const struct wsdbg_replay_changes *changes, const struct wsdbg_step_row *step,
+                                         uint32_t warp)
+{
+    const uint32_t warps = step->kind == WSDBG_ACCESS_NAMED_SYNC     ? changes->apart_waits
+                           : step->kind == WSDBG_ACCESS_NAMED_ARRIVE ? changes->apart_arrives
+                                                                     : 0;
+    return warps && step->address == changes->apart_from && warp < WSDBG_APART_WARPS && warps >> warp & 1;
+}
 
 /* *out = NULL where no replay is possible: a warp of the case was not seen or has no walk, or the walks are too large.
  * The caller destroys it. */

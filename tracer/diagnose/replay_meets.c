@@ -52,6 +52,8 @@ static uint32_t named_id(const struct wsdbg_replay *replay, const struct wsdbg_r
     const size_t number = (size_t)(agent - replay->agents);
     const bool is_changed = changes && changes->id_to && changes->id_to[number] != WSDBG_NAMED_UNCHANGED &&
                             step->access == changes->id_access && step->number == changes->id_threads;
+    if (changes && wsdbg_replay_is_apart(changes, step, wsdbg_case_warp(replay->c, agent->warp)->warp))
+        return changes->apart_to & (IDS - 1);
     return (is_changed ? changes->id_to[number] : step->address) & (IDS - 1);
 }
 

@@ -24,6 +24,8 @@ static bool is_certain_of_itself(const struct wsdbg_repair *repair)
         return repair->is_of_stage;
     case WSDBG_REPAIR_NAMED:
     case WSDBG_REPAIR_NAMED_ID:
+    case WSDBG_REPAIR_NAMED_APART:
+    case WSDBG_REPAIR_NAMED_LESS:
     case WSDBG_REPAIR_NAMED_ROUND:
     case WSDBG_REPAIR_ANNOUNCE:
     case WSDBG_REPAIR_BYTES:
@@ -120,16 +122,28 @@ static void tell_account(struct rounds *rounds, struct wsdbg_finding *finding, c
                             : "all that is stuck would go on; how the kernel goes on after that is not known");
 }
 
+/* Whether the repair is of a named barrier, and of no mbarrier. */
+static bool is_of_named(const struct wsdbg_repair *repair)
+{
+    switch (repair->kind) {
+    case WSDBG_REPAIR_EARLY:
+    case WSDBG_REPAIR_NAMED:
+    case WSDBG_REPAIR_NAMED_ID:
+    case WSDBG_REPAIR_NAMED_APART:
+    case WSDBG_REPAIR_NAMED_LESS:
+    case WSDBG_REPAIR_NAMED_ROUND:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* What else would let the kernel go on. */
 static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct wsdbg_repair *rival)
 {
     struct wsdbg_phrase phrase = {""};
     const struct wsdbg_phrase warps = wsdbg_say_warps(rounds->c, &rival->warps),
-                              subject = rival->kind == WSDBG_REPAIR_EARLY || rival->kind == WSDBG_REPAIR_NAMED_ROUND ||
-                                                rival->kind == WSDBG_REPAIR_NAMED ||
-                                                rival->kind == WSDBG_REPAIR_NAMED_ID
-                                            ? phrase
-                                            : wsdbg_repair_subject(rounds, rival);
+                              subject = is_of_named(rival) ? phrase : wsdbg_repair_subject(rounds, rival);
     if (rival->kind == WSDBG_REPAIR_COUNT)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.100s were initialised for %u arrivals", subject.text,
                     rival->value);
