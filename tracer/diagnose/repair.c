@@ -299,6 +299,7 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_tokens(t);
     try_counts_of_others(t);
     wsdbg_try_drift(t);
+    wsdbg_try_leaps(t);
     wsdbg_try_stay(t);
     wsdbg_try_lanes(t);
     wsdbg_try_unmade(t);

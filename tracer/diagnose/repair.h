@@ -23,6 +23,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_BEGIN_ALL,    /* threads that arrive on a family only behind their waits do so once before */
     WSDBG_REPAIR_RELEASE,      /* a barrier whose arrivers all wait first gets the arrivals of one phase at once */
     WSDBG_REPAIR_DROP,         /* a round with several arrivals keeps the first one */
+    WSDBG_REPAIR_LEAP,         /* threads that leap over rounds of a ring release these rounds */
     WSDBG_REPAIR_SKIP,         /* a warp makes the arrivals of rounds that it leaves out and a like one makes */
     WSDBG_REPAIR_MOVE,         /* arrivals go to another CTA of the cluster, or to the other one of two barriers */
     WSDBG_REPAIR_STAY,         /* a warp that has left the kernel does what a similar one does */
@@ -83,7 +84,8 @@ struct wsdbg_repair {
                        UNMADE: arrivals that each phase lacks; SHIFT: by how many rounds */
     uint32_t named; /* EARLY, BLOCK, NAMED, NAMED_ID and so on: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; TOKEN: the wait; PARITY_DRIFT: the first wait that names the parity of
-     * the wait before it; NAMED_ID, NAMED_APART: the first use that changes; SHIFT: the first wait that moves */
+     * the wait before it; LEAP: the first wait behind a leap; NAMED_ID, NAMED_APART: the first use that changes; SHIFT:
+     * the first wait that moves */
     struct wsdbg_repair_wait wait;
     uint32_t moved_to, moved_parity; /* SHIFT: that wait's barrier, of the replay, and its parity with the change */
     uint32_t like;                   /* STAY: a warp that stays; SKIP: the other one's warp */

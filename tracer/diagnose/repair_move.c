@@ -213,6 +213,12 @@ static bool swap_works(struct wsdbg_trial *t, uint32_t lacks, uint32_t gets, str
     return true;
 }
 
+/* Whether both are stages of one ring, and the arrivals there come in the order of the waits. */
+static bool is_in_order(const struct wsdbg_trial *t, uint32_t lacks, uint32_t gets)
+{
+    return wsdbg_replay_is_of_family(t->replay, lacks, gets) && wsdbg_trial_is_in_order(t, lacks);
+}
+
 /* Groups give turns to one another by two barriers with the same count.  A barrier at which one stands lacks all
  * arrivals, and the other one has some. */
 void wsdbg_try_swap(struct wsdbg_trial *t)
@@ -224,7 +230,7 @@ void wsdbg_try_swap(struct wsdbg_trial *t)
             continue;
         for (uint32_t gets = 0; gets < t->replay->barrier_count; gets++)
             if (t->replay->barriers[gets].cta == 0 && t->expected_was[gets] == t->expected_was[lacks] &&
-                arrivals_so_far(t, gets) && swap_works(t, lacks, gets, &repair)) {
+                arrivals_so_far(t, gets) && !is_in_order(t, lacks, gets) && swap_works(t, lacks, gets, &repair)) {
                 works++;
                 found = repair;
             }

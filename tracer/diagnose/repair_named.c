@@ -3,6 +3,7 @@
  * Reads: a replay at its standstill.  Writes: the repairs that work.  A count is tried only if another use of the
  * barrier names it, or as many threads ever come to the barrier.
  */
+#include "diagnose/code_case.h"
 #include "diagnose/repair_trial.h"
 
 enum { COUNTS_MOST = 8 };
@@ -88,6 +89,31 @@ static bool is_of_another_team(const struct wsdbg_trial *t, uint32_t id, const s
     return false;
 }
 
+/* Whether the warp's code can still use the barrier. */
+static bool can_use(const struct wsdbg_trial *t, uint32_t warp, uint32_t id)
+{
+    const struct wsdbg_snapshot *s = t->c->snapshot;
+    bool can = false;
+    for (uint32_t b = 0; b < s->barrier_count && !can; b++)
+        can = s->barriers[b].kind == WSDBG_BARRIER_NAMED && s->barriers[b].id == id &&
+              s->barriers[b].cta == wsdbg_case_warp(t->c, warp)->cta &&
+              wsdbg_code_can(t->c, warp, WSDBG_KINDS_NAMED, b, NULL) > WSDBG_CAN_NOT;
+    return can;
+}
+
+/* Whether warps of which nobody knows all that they do may come to the barrier, too, or have come there before they
+ * left. */
+static bool may_others_come(const struct wsdbg_trial *t, uint32_t id, const struct uses *uses)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if (!t->c->snapshot->walks[a->walk].is_whole && !wsdbg_set_has(&uses->comers, a->warp) &&
+            (wsdbg_case_warp(t->c, a->warp)->state == WSDBG_WARP_EXITED || can_use(t, a->warp, id)))
+            return true;
+    }
+    return false;
+}
+
 /* Whether a warp never comes, and the three others of its warpgroup do: then it should, too. */
 static bool lacks_a_mate(const struct wsdbg_trial *t, uint32_t id, const struct uses *uses)
 {
@@ -138,7 +164,8 @@ static bool try_count(struct wsdbg_trial *t, uint32_t id, const struct uses *use
                                         .is_of_any = of_any,
                                         .warps = uses->by[which]};
     const bool is_of_all = repair.was == threads_of_cta(t) && uses->count == 1;
-    if (count == repair.was || is_of_all || (count < repair.was && lacks_a_mate(t, id, uses)) ||
+    if (count == repair.was || is_of_all ||
+        (count < repair.was && (lacks_a_mate(t, id, uses) || may_others_come(t, id, uses))) ||
         (of_any && !is_from_register(t, id, repair.was)))
         return false;
     wsdbg_trial_begin(t);

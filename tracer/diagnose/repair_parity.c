@@ -36,7 +36,7 @@ static bool add_drift(struct wsdbg_trial *t, uint32_t family, enum reach reach, 
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
         for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++) {
             struct wsdbg_repair_wait wait;
-            if (!find_repeated(t, i, b, reach, &wait))
+            if (!find_repeated(t, i, b, reach, &wait) || wsdbg_trial_leaps(t, i, family))
                 continue;
             if (wsdbg_set_count(&repair->warps) == 0 || wait.turn < repair->wait.turn) {
                 repair->wait = wait;

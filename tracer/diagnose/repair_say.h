@@ -40,6 +40,8 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair);
 
 /* The same, of repairs of named barriers (repair_say_named.c). */
 void wsdbg_repair_say_early(struct rounds *rounds, const struct wsdbg_repair *repair);
+void wsdbg_repair_say_stay(struct rounds *rounds, const struct wsdbg_repair *repair);
+void wsdbg_repair_say_unmade(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_named_apart(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_named_less(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_named_round(struct rounds *rounds, const struct wsdbg_repair *repair);

@@ -3,7 +3,8 @@
  *   repair_parity.c, repair_stages.c, repair_sites.c             waits
  *   repair_shift.c                                               waits and arrivals
  *   repair_begin.c, repair_turns.c and repair_habits.c, repair_fill.c, repair_ring.c,
- *   repair_move.c                                                arrivals
+ *   repair_move.c, repair_leap.c                                 arrivals
+ *   repair_order.c                                               nothing: in which order stages follow one another
  *   repair_stay.c, repair_lanes.c, repair_unmade.c               what warps and lanes do that have left
  *   repair_bytes.c, repair.c, repair_line.c                      bytes, counts
  *   repair_named.c, repair_named_id.c, repair_named_apart.c,
@@ -98,6 +99,18 @@ uint32_t wsdbg_trial_round_of(const struct wsdbg_trial *t, uint32_t barrier);
  * it.  Then the count does not repair the waits on it: they end only because it never turns.  Of other barriers not all
  * arrivals may be known. */
 bool wsdbg_trial_never_turns(const struct wsdbg_trial *t);
+/* How often an agent waits on the barrier in its whole walk. */
+uint32_t wsdbg_trial_waits_on(const struct wsdbg_replay_agent *agent, uint32_t barrier);
+/* How many phases the arrivals of all whole walks fill. */
+uint64_t wsdbg_trial_rounds_of(const struct wsdbg_trial *t, uint32_t barrier);
+/* Whether the arrivals on all stages of the barrier's ring fill as many phases as are waited for, but some stage gets
+ * fewer than its waits take: then no arrival is missing, and the two sides count the stages differently. */
+bool wsdbg_trial_counts_apart(const struct wsdbg_trial *t, uint32_t barrier);
+/* Whether some thread arrives on the stages of the barrier's ring in the order in which another one waits for them:
+ * then these arrivals go to the right stages. */
+bool wsdbg_trial_is_in_order(const struct wsdbg_trial *t, uint32_t barrier);
+/* Whether the agent leaves out rounds of the ring that the other side goes through (repair_leap.c). */
+bool wsdbg_trial_leaps(const struct wsdbg_trial *t, uint32_t agent, uint32_t family);
 /* Runs the replay without changes: whether it ends in the picture. */
 bool wsdbg_trial_ends_in_picture(const struct wsdbg_trial *t);
 
@@ -118,6 +131,7 @@ bool wsdbg_trial_keep_edits(struct wsdbg_trial *t, struct wsdbg_repair *repair);
 
 /* Each tries the repairs of one kind and keeps those that work. */
 void wsdbg_try_drift(struct wsdbg_trial *t);
+void wsdbg_try_leaps(struct wsdbg_trial *t);
 void wsdbg_try_stay(struct wsdbg_trial *t);
 void wsdbg_try_lanes(struct wsdbg_trial *t);
 void wsdbg_try_unmade(struct wsdbg_trial *t);

@@ -205,6 +205,7 @@ static enum outcome try_change(struct wsdbg_trial *t, struct wsdbg_straightening
         if (!straighten_all(t, &s, &repair))
             return FAILS; /* too many edits: another way may need fewer */
     if (!wsdbg_trial_keep_edits(t, &repair) ||
+        (s.kind == WSDBG_REPAIR_ADD && wsdbg_trial_counts_apart(t, repair.barrier)) ||
         (s.kind == WSDBG_REPAIR_COPY && (is_complete_without(t, &s) || !are_copies(t, s.known))))
         return NOTHING_TO_DO;
     if (!wsdbg_trial_works(t))

@@ -226,6 +226,9 @@ struct wsdbg_replay_changes {
     enum wsdbg_replay_flips flips;
     const bool *flip_steps; /* STEPS: by step of all agents, as wsdbg_replay.targets */
     const bool *free_bytes; /* by barrier: bytes hold up no phase; NULL = they do */
+    /* Some agents leave out rounds of the ring of the barrier `leapt`: their waits there are not for the next phase. */
+    bool has_leapt;
+    uint32_t leapt;
     /* Threads that uses of a named barrier name instead of `named_was`; 0 = unchanged.  named_id: WSDBG_NONE = of any.
      */
     uint32_t named_id, named_was, named_count;

@@ -79,7 +79,10 @@ static bool may_share(const struct wsdbg_replay *replay, uint32_t agent, uint32_
 static bool has_slipped_on(const struct wsdbg_replay *replay, uint32_t barrier)
 {
     const uint64_t phases = replay->barriers[barrier].phase;
+    const struct wsdbg_replay_changes *changes = replay->changes;
     bool any = false, may_all_share = true;
+    if (changes && changes->has_leapt && wsdbg_replay_is_of_family(replay, changes->leapt, barrier))
+        return false;
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         if (!wsdbg_replay_waits_of(replay, i, barrier)->slipped)
             continue;

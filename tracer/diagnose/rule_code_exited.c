@@ -2,7 +2,7 @@
  * exited, or the live ones have arrived and only exited warps could make the rest.
  *
  * Reads: barrier words, reaches, the wait graph.  Adds: WAKER_EXITED; ARRIVE_MISSING where they went through a round
- * without arriving (open_round.h); ROLE_DISAGREE where the warps that used to arrive
+ * without arriving (open_round.h), or some of their lanes did; ROLE_DISAGREE where the warps that used to arrive
  * are alive but have left their loop; DOUBLE_ARRIVE where the code always arrives twice with no wait between;
  * ARRIVE_SHORT and PARITY_DRIFT where those that exited are not to blame (not_exited.h).
  */
@@ -101,6 +101,52 @@ static bool say_open_round(struct wsdbg_case *c, const struct wsdbg_missing_arri
                 wsdbg_say_family(c, missing->word.barrier).text, wsdbg_say_family(c, open.waited).text);
     wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival");
     return true;
+}
+
+/* Whether each arrival on the barrier may be one of every lane of its warp. */
+static bool are_of_all_lanes(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
+        const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
+        if (access->grid != c->grid || !(WSDBG_KINDS_ARRIVAL >> access->kind & 1) ||
+            wsdbg_access_match(c, access, missing->word.barrier) == WSDBG_MATCH_NO)
+            continue;
+        if (access->kind != WSDBG_ACCESS_ARRIVE || access->lanes == WSDBG_LANES_ONE || !access->count.known ||
+            access->count.value != 1)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* A phase takes one arrival of each lane of the warps that left, and some lanes of a warp have arrived and others have
+ * not: so the warp came to this round. */
+static bool came_in_part(const struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    return missing->exited > 0 && missing->word.expected == missing->exited * WSDBG_WARP_THREADS &&
+           missing->made % WSDBG_WARP_THREADS != 0 && are_of_all_lanes(c, missing);
+}
+
+static void say_in_part(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
+{
+    struct wsdbg_finding *finding =
+        wsdbg_missing_arrivals_find(c, missing, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_code_cap(c, WSDBG_CONFIDENCE_LIKELY));
+    if (!finding)
+        return;
+    finding->role = role_of_gone(c, missing, &missing->left);
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s waits on %s%s with %u of its %u arrivals, one of each lane of %s. Some lanes of a warp have arrived "
+        "in this phase and others have not: these went past the arrival.",
+        wsdbg_say_warp(c, missing->warp).text, wsdbg_say_object(c, missing->word.barrier).text,
+        wsdbg_say_at(c, missing->warp).text, missing->made, missing->word.expected,
+        wsdbg_say_warps(c, &missing->left).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let every lane arrive on %s in each round, also one that has nothing to do: neither a guard nor an "
+                "early return may leave the arrival out.",
+                wsdbg_say_family(c, missing->word.barrier).text);
+    wsdbg_tell_access(c, finding, missing->arrives, "may be the arrival");
 }
 
 static void say_exited(struct wsdbg_case *c, const struct wsdbg_missing_arrivals *missing)
@@ -346,6 +392,8 @@ static void judge_gone(struct wsdbg_case *c, const struct wsdbg_missing_arrivals
         say_twice(c, missing, twice);
     else if (wsdbg_missing_arrivals_is_of_round_too_many(missing))
         say_disagree(c, missing);
+    else if (came_in_part(c, missing))
+        say_in_part(c, missing);
     else if (missing->exited > 0 && !wsdbg_not_exited_count(c, missing) && !wsdbg_not_exited_drift(c, missing))
         say_exited(c, missing);
 }

@@ -1,0 +1,204 @@
+/* repair_leap.c - repairs of threads that leap over rounds of a ring: they wait for no stage of these rounds and
+ * release none, and go on with the next one.  See repair.h.
+ *
+ * Reads: a replay at its standstill.  Writes: the repairs that work.
+ *
+ * A wait names a stage and a parity, which together say which round it is for, but for whole turns of the ring.  Where
+ * a phase is flipped too seldom or too often, stages follow one another and only parities are wrong.  Where a round is
+ * left out, both show it.  The other side goes through that round: so it has just as many rounds more.
+ */
+#include "diagnose/repair_trial.h"
+
+enum { FAMILIES_MOST = 4 };
+
+/* A ring as one agent goes through it. */
+struct leaps {
+    uint32_t agent, family;  /* a barrier of the ring */
+    uint32_t stages;         /* of the ring, in the agent's CTA */
+    uint32_t waits, skipped; /* of the whole walk; rounds that were left out */
+    /* What the round at hand releases: barriers of its stage, and how many arrivals they get. */
+    uint32_t released[FAMILIES_MOST], arrivals[FAMILIES_MOST], release_count;
+};
+
+static bool is_of_ring(const struct wsdbg_trial *t, const struct leaps *leaps, uint32_t barrier)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[leaps->agent];
+    return barrier != WSDBG_NONE && wsdbg_replay_is_of_family(t->replay, leaps->family, barrier) &&
+           t->replay->barriers[barrier].cta == a->cta;
+}
+
+static uint32_t stage_of(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    const uint32_t row = t->replay->barriers[barrier].row;
+    return row < t->c->snapshot->barrier_count ? t->c->snapshot->barriers[row].stage : WSDBG_NONE;
+}
+
+/* The barrier of the ring with this stage; WSDBG_NONE. */
+static uint32_t barrier_with(const struct wsdbg_trial *t, const struct leaps *leaps, uint32_t stage)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        if (is_of_ring(t, leaps, b) && stage_of(t, b) == stage)
+            return b;
+    return WSDBG_NONE;
+}
+
+/* How many stages the ring has, numbered from 0; 0: that is not known. */
+static uint32_t count_stages(const struct wsdbg_trial *t, const struct leaps *leaps)
+{
+    uint32_t stages = 0;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        stages += is_of_ring(t, leaps, b);
+    for (uint32_t stage = 0; stage < stages; stage++)
+        if (barrier_with(t, leaps, stage) == WSDBG_NONE)
+            return 0;
+    return stages;
+}
+
+static uint32_t next_wait(const struct wsdbg_trial *t, const struct leaps *leaps, uint32_t at)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[leaps->agent];
+    while (at < a->step_count &&
+           !(is_of_ring(t, leaps, a->target[at]) && a->steps[at].kind == WSDBG_ACCESS_WAIT && !a->repeats[at]))
+        at++;
+    return at;
+}
+
+/* Which round it is, modulo two turns of the ring; the first parity does not matter. */
+static uint32_t round_of(const struct wsdbg_trial *t, const struct leaps *leaps, uint32_t wait)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[leaps->agent];
+    return stage_of(t, a->target[wait]) + (a->steps[wait].number & 1) * leaps->stages;
+}
+
+/* Rounds that are left out between two waits, if they are fewer than two turns of the ring; WSDBG_NONE: both waits are
+ * for the same round. */
+static uint32_t left_out(const struct wsdbg_trial *t, const struct leaps *leaps, uint32_t from, uint32_t to)
+{
+    const uint32_t turns = 2 * leaps->stages;
+    const uint32_t step = (round_of(t, leaps, to) + turns - round_of(t, leaps, from)) % turns;
+    return step ? step - 1 : WSDBG_NONE;
+}
+
+/* Counts the waits and the rounds that are left out.  False: none is, or the waits do not show that. */
+static bool count_waits(const struct wsdbg_trial *t, struct leaps *leaps)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[leaps->agent];
+    uint32_t last = WSDBG_NONE;
+    for (uint32_t k = next_wait(t, leaps, 0); k < a->step_count; k = next_wait(t, leaps, k + 1)) {
+        const uint32_t rounds = last == WSDBG_NONE ? 0 : left_out(t, leaps, last, k);
+        if (!a->steps[k].number_known || rounds == WSDBG_NONE)
+            return false;
+        leaps->waits++;
+        leaps->skipped += rounds;
+        last = k;
+    }
+    return leaps->skipped > 0;
+}
+
+/* Whether the other side goes through all rounds, those that are left out, too. */
+static bool are_rounds_there(const struct wsdbg_trial *t, const struct leaps *leaps)
+{
+    uint64_t rounds = 0;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        rounds += is_of_ring(t, leaps, b) ? wsdbg_trial_rounds_of(t, b) : 0;
+    return rounds == (uint64_t)leaps->waits + leaps->skipped;
+}
+
+static bool read_leaps(const struct wsdbg_trial *t, uint32_t agent, uint32_t family, struct leaps *leaps)
+{
+    *leaps = (struct leaps){.agent = agent, .family = family};
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    if (a->is_idle || !t->c->snapshot->walks[a->walk].is_whole)
+        return false;
+    leaps->stages = count_stages(t, leaps);
+    return leaps->stages > 1 && count_waits(t, leaps) && are_rounds_there(t, leaps);
+}
+
+bool wsdbg_trial_leaps(const struct wsdbg_trial *t, uint32_t agent, uint32_t family)
+{
+    struct leaps leaps;
+    return read_leaps(t, agent, family, &leaps);
+}
+
+/* ---- the repair ---- */
+
+/* Whether the agent arrives on a barrier's ring once for each round through which it goes. */
+static bool is_released(const struct wsdbg_trial *t, const struct leaps *leaps, uint32_t barrier)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[leaps->agent];
+    uint32_t steps = 0;
+    for (uint32_t k = 0; k < a->step_count; k++)
+        steps += a->target[k] != WSDBG_NONE && wsdbg_replay_arrivals_of(a, k) &&
+                 wsdbg_replay_is_of_family(t->replay, a->target[k], barrier);
+    return steps == leaps->waits && !is_of_ring(t, leaps, barrier);
+}
+
+/* What the round that begins at a wait releases: arrivals on barriers of its stage, of other rings. */
+static void read_release(const struct wsdbg_trial *t, struct leaps *leaps, uint32_t wait, uint32_t end)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[leaps->agent];
+    leaps->release_count = 0;
+    for (uint32_t k = wait + 1; k < end && leaps->release_count < FAMILIES_MOST; k++) {
+        const uint32_t target = a->target[k];
+        if (target == WSDBG_NONE || !wsdbg_replay_arrivals_of(a, k) || !is_released(t, leaps, target) ||
+            !wsdbg_trial_is_of_stage(t, target, a->target[wait]))
+            continue;
+        leaps->released[leaps->release_count] = target;
+        leaps->arrivals[leaps->release_count++] = wsdbg_replay_arrivals_of(a, k);
+    }
+}
+
+/* Lets the agent make the arrivals of the rounds that it leaves out before its wait `to`. */
+static bool release_rounds(struct wsdbg_trial *t, const struct leaps *leaps, uint32_t from, uint32_t rounds,
+                           uint32_t to)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[leaps->agent];
+    for (uint32_t i = 1; i <= rounds; i++)
+        for (uint32_t r = 0; r < leaps->release_count; r++) {
+            const uint32_t stage = (stage_of(t, a->target[from]) + i) % leaps->stages;
+            const uint32_t barrier = wsdbg_trial_find_beside(
+                t, leaps->released[r], t->replay->barriers[leaps->released[r]].cta, barrier_with(t, leaps, stage));
+            if (!wsdbg_trial_add_edit(t, wsdbg_replay_edit_of(leaps->agent, to, barrier, leaps->arrivals[r], 0)))
+                return false;
+        }
+    return true;
+}
+
+static bool release_all(struct wsdbg_trial *t, struct leaps *leaps, struct wsdbg_repair *repair)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[leaps->agent];
+    const uint32_t first = next_wait(t, leaps, 0);
+    uint32_t last = first;
+    for (uint32_t k = next_wait(t, leaps, first + 1); k < a->step_count; k = next_wait(t, leaps, k + 1)) {
+        const uint32_t rounds = left_out(t, leaps, last, k);
+        read_release(t, leaps, last, k);
+        if (rounds && !release_rounds(t, leaps, last, rounds, k))
+            return false;
+        if (rounds && wsdbg_set_count(&repair->warps) == 0)
+            repair->wait = (struct wsdbg_repair_wait){leaps->agent, k, 0};
+        if (rounds)
+            wsdbg_set_add(&repair->warps, a->warp);
+        last = k;
+    }
+    return true;
+}
+
+void wsdbg_try_leaps(struct wsdbg_trial *t)
+{
+    for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
+        struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_LEAP};
+        bool fits = wsdbg_trial_leads_family(t, f);
+        wsdbg_trial_begin(t);
+        for (uint32_t i = 0; fits && i < t->replay->agent_count; i++) {
+            struct leaps leaps;
+            fits = !read_leaps(t, i, f, &leaps) || release_all(t, &leaps, &repair);
+        }
+        t->changes.has_leapt = true;
+        t->changes.leapt = f;
+        if (!fits || !wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t) || !t->is_to_end ||
+            !wsdbg_trial_are_phases_whole(t))
+            continue;
+        wsdbg_trial_keep(t, &repair);
+        return;
+    }
+}
