@@ -15,6 +15,31 @@ void consumers_left_in_round(struct picture *p)
     picture_exit(p, 4, 11);
 }
 
+enum { LANES = 32, SOME_LANES = 26 };
+
+/* Each lane of warp 1 arrives once in a phase.  In this one some did, and then the warp left. */
+static void some_lanes_arrived(struct picture *p, uint32_t arrived)
+{
+    picture_init(p, 1, 2, 32);
+    const uint32_t row = picture_mbarrier(p, FULL, 0, 0, LANES - arrived, LANES, 0);
+    const uint32_t wait = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), 1, 0, WSDBG_LANES_ALL);
+    const uint32_t arrive = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), 1, 1, WSDBG_LANES_ALL);
+    picture_reach(p, 0, 0, wait, 0, 0, 1);
+    picture_reach(p, 1, 1, arrive, 0, UINT8_MAX, 0);
+    picture_wait(p, 0, 0, MBARRIER_WAIT, row, 0);
+    picture_exit(p, 1, 1);
+}
+
+void lanes_left_an_arrival_out(struct picture *p)
+{
+    some_lanes_arrived(p, SOME_LANES);
+}
+
+void no_lane_arrived(struct picture *p)
+{
+    some_lanes_arrived(p, 0);
+}
+
 /* The elected lane of the producer is through with its loop.  The others wait for a slot on their own; the loop of the
  * elected one has a wait that they did not pass. */
 static struct gemm lanes_wait(struct picture *p, const struct words *empty)

@@ -52,6 +52,8 @@ static const struct row {
     {"two rings", two_rings, "TX_MISMATCH", LIKELY, LIKELY, "producer", "full"},
     {"a wgmma held up", wgmma_held_up, "REGS_EXHAUSTED", PROVEN, PROVEN, NULL, NULL},
     {"a wgmma at work", wgmma_at_work, "UNKNOWN", POSSIBLE, POSSIBLE, NULL, NULL},
+    {"lanes left an arrival out", lanes_left_an_arrival_out, "ARRIVE_MISSING", LIKELY, LIKELY, NULL, NULL},
+    {"no lane arrived before its warp left", no_lane_arrived, "WAKER_EXITED", LIKELY, LIKELY, NULL, NULL},
     {"the producer left", waker_exited, "WAKER_EXITED", LIKELY, LIKELY, "producer", "full"},
     {"the producer is done", producer_done, "UNKNOWN", LIKELY, LIKELY, NULL, "full"},
     {"two loaders, one arrival", shared_full_barrier, "TX_SHARED_BARRIER", LIKELY, LIKELY, "producer", "full"},

@@ -30,6 +30,8 @@ void copy_to_come(struct picture *p);
 void arrive_missing(struct picture *p);
 void arrivals_left_over(struct picture *p);
 void release_is_late(struct picture *p);
+void lanes_left_an_arrival_out(struct picture *p);
+void no_lane_arrived(struct picture *p);
 void waker_exited(struct picture *p);
 void producer_done(struct picture *p);
 void shared_full_barrier(struct picture *p);

@@ -450,13 +450,13 @@ static void say_leap(struct rounds *rounds, const struct wsdbg_repair *repair)
     const uint32_t waited = wsdbg_repair_agent(rounds, repair->wait.agent)->target[repair->wait.step];
     const struct wsdbg_phrase waits = wsdbg_say_family(c, rounds->replay->barriers[waited].row),
                               freed = wsdbg_say_family(c, wsdbg_repair_row(rounds, repair));
-    wsdbg_print(
-        finding->sentence, sizeof finding->sentence,
-        "%s leap%s over a round of %s: %s neither wait for it nor arrive on %s for it, and go%s on with the "
-        "next one%s. With %s arrival%s %s.",
-        wsdbg_say_warps(c, &repair->warps).text, is_one ? "s" : "", waits.text, is_one ? "it does" : "they", freed.text,
-        is_one ? "es" : "", wsdbg_repair_at_step(rounds, repair->wait.agent, repair->wait.step).text,
-        repair->edit_count == 1 ? "that" : "these", repair->edit_count == 1 ? "" : "s", wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s leap%s over a round of %s: %s for it nor arrive%s on %s for it, and go%s on with the next one%s. "
+                "With %s %s.",
+                wsdbg_say_warps(c, &repair->warps).text, is_one ? "s" : "", waits.text,
+                is_one ? "it neither waits" : "they neither wait", is_one ? "s" : "", freed.text, is_one ? "es" : "",
+                wsdbg_repair_at_step(rounds, repair->wait.agent, repair->wait.step).text,
+                repair->edit_count == 1 ? "that arrival" : "these arrivals", wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Arrive on %s also in a round that is skipped, or do not let the other side go through that round.",
                 freed.text);
