@@ -80,6 +80,8 @@ enum wsdbg_walks_end wsdbg_walk_plan_end_pass(struct wsdbg_walk_plan *plan);
 /* All warps of the CTA were walked, and the walks hold.  They are walked once more: from here on, walks that would be
  * lost may be led to where their lanes were seen.  What was stored so far is kept. */
 void wsdbg_walk_plan_lead(struct wsdbg_walk_plan *plan);
+/* Whether some walk may take a number from a counter. */
+bool wsdbg_walk_plan_has_counters(const struct wsdbg_walk_plan *plan);
 /* Whether some walk of the CTA at hand took a number from a counter on the belief that CTAs took turns. */
 bool wsdbg_walk_plan_took_turns(const struct wsdbg_walk_plan *plan);
 /* Whether some walk may depend on the special register of this number. */

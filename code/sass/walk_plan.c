@@ -11,6 +11,7 @@
 #include "base/grow.h"
 #include "flow/dominators.h"
 #include "sass/walk_stack.h"
+#include "sass/walk_tickets.h"
 
 bool wsdbg_walk_is_step(const struct wsdbg_walk_plan *plan, uint32_t number)
 {
@@ -310,6 +311,11 @@ void wsdbg_walk_plan_lead(struct wsdbg_walk_plan *plan)
 {
     plan->may_lead = true;
     walk_words_go_on(&plan->words);
+}
+
+bool wsdbg_walk_plan_has_counters(const struct wsdbg_walk_plan *plan)
+{
+    return walk_tickets_may_be_taken(plan);
 }
 
 bool wsdbg_walk_plan_took_turns(const struct wsdbg_walk_plan *plan)

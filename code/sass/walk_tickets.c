@@ -44,6 +44,14 @@ static struct wsdbg_walk_counter *counter_at(struct wsdbg_walk_plan *plan, uint6
     return &plan->counters[i];
 }
 
+bool walk_tickets_may_be_taken(const struct wsdbg_walk_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->graph->instruction_count; i++)
+        if (plan->executes[i] && is_addition(&plan->graph->instructions[i]))
+            return true;
+    return false;
+}
+
 void walk_tickets_begin(struct wsdbg_walk_plan *plan)
 {
     plan->counter_count = 0;

@@ -8,6 +8,8 @@
 
 #include "sass/walk_group.h"
 
+/* Whether some walk may take a number from a counter. */
+bool walk_tickets_may_be_taken(const struct wsdbg_walk_plan *plan);
 /* Before lanes walk: they have taken nothing yet. */
 void walk_tickets_begin(struct wsdbg_walk_plan *plan);
 /* *value: what the lane got if the CTAs took turns.  False: the walks suppose nothing; or this is no addition of 32

@@ -14,16 +14,18 @@
 #include "diagnose/repair_trial.h"
 #include "ways.h"
 
-enum { FULL = 1, EMPTY, STAGES = 2, ROUNDS = 7, TILE = 3 };
+enum { FULL = 1, EMPTY, STAGES = 2, ROUNDS = 7, TILE = 3, BYTES = 64 };
 enum { PRODUCER, CONSUMER, WARPS };
 
-/* What is wrong with the consumer. */
-enum defect { NOTHING, LEAPS, PHASE_STAYS, BEGINS_TILES_ANEW, WAITS_ON_OTHER };
+/* What is wrong with the consumer; with COPIES the producer copies in each round but one, and with COPIES_LESS it does
+ * not arrive in that one either. */
+enum defect { NOTHING, COPIES, COPIES_LESS, LEAPS, PHASE_STAYS, BEGINS_TILES_ANEW, WAITS_ON_OTHER };
 
 static struct way ways[WARPS];
 
-static void fill(struct way *way)
+static void fill(struct way *way, enum defect defect)
 {
+    const bool copies = defect == COPIES || defect == COPIES_LESS;
     for (uint32_t s = 0; s < STAGES; s++) {
         way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
         way_add(way, WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), 1);
@@ -31,7 +33,12 @@ static void fill(struct way *way)
     way_add(way, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
     for (uint32_t i = 0; i < ROUNDS; i++) {
         way_add(way, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, i % STAGES), (i / STAGES & 1) ^ 1);
-        way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, i % STAGES), 1);
+        if (copies && i != 4) {
+            way_add(way, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, i % STAGES), BYTES);
+            way_add(way, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, i % STAGES), BYTES);
+        } else if (defect != COPIES_LESS) {
+            way_add(way, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, i % STAGES), 1);
+        }
     }
 }
 
@@ -64,7 +71,7 @@ static bool stand(struct picture *p, enum defect defect)
     }
     for (uint32_t w = 0; w < WARPS; w++)
         ways[w] = (struct way){.warp = w};
-    fill(&ways[PRODUCER]);
+    fill(&ways[PRODUCER], defect);
     drain(&ways[CONSUMER], defect);
     ways_put(p, ways, WARPS);
     return ways_stand(p);
@@ -78,6 +85,9 @@ static void the_consumer_is_told_what_it_does(void **state)
         const char *cause, *says; /* cause NULL: the kernel finishes */
     } rows[] = {
         {"nothing is wrong", NOTHING, NULL, NULL},
+        {"in one round nothing is copied", COPIES, NULL, NULL},
+        {"... nor does the producer arrive", COPIES_LESS, "ARRIVE_MISSING",
+         "Warp 0 went through a round without arriving on \"full\" stage 0, as it does in other rounds"},
         {"it leaps over a round", LEAPS, "ARRIVE_MISSING",
          "Warp 1 leaps over a round of \"full\": it neither waits for it nor arrives on \"empty\" for it, and goes on "
          "with the next one. With that arrival the kernel would finish."},

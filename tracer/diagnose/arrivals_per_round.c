@@ -8,7 +8,7 @@
 
 static bool is_arrival(const struct wsdbg_access_row *access)
 {
-    return access->kind < 32 && WSDBG_KINDS_ARRIVAL >> access->kind & 1;
+    return wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_ARRIVAL);
 }
 
 /* Arrivals of each lane; 0 = not known. */

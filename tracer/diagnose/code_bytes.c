@@ -12,7 +12,7 @@
 static bool may_be_on(const struct wsdbg_case *c, const struct wsdbg_access_row *access, wsdbg_access_kinds kinds,
                       uint32_t barrier)
 {
-    return access->grid == c->grid && access->kind < 32 && kinds >> access->kind & 1 &&
+    return access->grid == c->grid && wsdbg_is_of_kinds(access->kind, kinds) &&
            wsdbg_access_match(c, access, barrier) != WSDBG_MATCH_NO;
 }
 

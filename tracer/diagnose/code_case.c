@@ -169,7 +169,8 @@ enum wsdbg_match wsdbg_access_match(const struct wsdbg_case *c, const struct wsd
     case WSDBG_BARRIER_MBARRIER:
         return wsdbg_is_mbarrier_access(access->kind) ? match_place(access, row->shared_offset) : WSDBG_MATCH_NO;
     case WSDBG_BARRIER_NAMED:
-        return WSDBG_KINDS_NAMED >> access->kind & 1 ? match_place(access, wsdbg_known_u32(row->id)) : WSDBG_MATCH_NO;
+        return wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_NAMED) ? match_place(access, wsdbg_known_u32(row->id))
+                                                                  : WSDBG_MATCH_NO;
     default:
         return WSDBG_MATCH_ONE;
     }
@@ -267,7 +268,8 @@ enum wsdbg_can wsdbg_code_can(const struct wsdbg_case *c, uint32_t warp, wsdbg_a
         return WSDBG_CAN_DOUBTFUL;
     for (uint32_t i = 0; i < count && best < WSDBG_CAN; i++) {
         const struct wsdbg_access_row *row = wsdbg_code_access(c, &reaches[i]);
-        if (!row || reaches[i].after == 0 || !(kinds >> row->kind & 1) || !wsdbg_access_is_near(c, warp, row, barrier))
+        if (!row || reaches[i].after == 0 || !wsdbg_is_of_kinds(row->kind, kinds) ||
+            !wsdbg_access_is_near(c, warp, row, barrier))
             continue;
         const enum wsdbg_match match = wsdbg_access_match(c, row, barrier);
         const enum wsdbg_can can = match == WSDBG_MATCH_NO                              ? WSDBG_CAN_NOT
@@ -298,8 +300,8 @@ uint32_t wsdbg_code_behind(const struct wsdbg_case *c, uint32_t warp, wsdbg_acce
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *row = wsdbg_code_access(c, &reaches[i]);
-        if (!row || !(kinds >> row->kind & 1) || !wsdbg_access_is_near(c, warp, row, barrier) || reaches[i].after > 0 ||
-            !reaches[i].before_known || reaches[i].before_most == 0 ||
+        if (!row || !wsdbg_is_of_kinds(row->kind, kinds) || !wsdbg_access_is_near(c, warp, row, barrier) ||
+            reaches[i].after > 0 || !reaches[i].before_known || reaches[i].before_most == 0 ||
             wsdbg_access_match(c, row, barrier) < WSDBG_MATCH_MAY)
             continue;
         behind++;
@@ -317,7 +319,7 @@ bool wsdbg_code_arrives_anew(const struct wsdbg_case *c, uint32_t warp, uint32_t
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *row = wsdbg_code_access(c, &reaches[i]);
         const bool has_been = reaches[i].before_known && reaches[i].before_most > 0;
-        if (row && WSDBG_KINDS_ARRIVAL >> row->kind & 1 && reaches[i].after > 0 && !has_been &&
+        if (row && wsdbg_is_of_kinds(row->kind, WSDBG_KINDS_ARRIVAL) && reaches[i].after > 0 && !has_been &&
             wsdbg_access_is_near(c, warp, row, barrier) && wsdbg_access_match(c, row, barrier) != WSDBG_MATCH_NO)
             return true;
     }
@@ -330,7 +332,7 @@ enum wsdbg_can wsdbg_code_could(const struct wsdbg_case *c, uint32_t warp, wsdbg
     for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
         const struct wsdbg_access_row *row = &c->snapshot->accesses[i];
         const enum wsdbg_match match = wsdbg_access_match(c, row, barrier);
-        if (row->grid != c->grid || row->kind > 31 || !(kinds >> row->kind & 1) ||
+        if (row->grid != c->grid || !wsdbg_is_of_kinds(row->kind, kinds) ||
             !wsdbg_access_is_near(c, warp, row, barrier) || match == WSDBG_MATCH_NO)
             continue;
         const struct wsdbg_reach *reach = wsdbg_code_reach(c, warp, i);
@@ -364,7 +366,7 @@ enum wsdbg_match wsdbg_code_has(const struct wsdbg_case *c, wsdbg_access_kinds k
         *access = WSDBG_NONE;
     for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
         const struct wsdbg_access_row *row = &c->snapshot->accesses[i];
-        if (row->grid != c->grid || row->kind > 31 || !(kinds >> row->kind & 1))
+        if (row->grid != c->grid || !wsdbg_is_of_kinds(row->kind, kinds))
             continue;
         const enum wsdbg_match match = wsdbg_access_match(c, row, barrier);
         if (match > best && access)

@@ -21,6 +21,12 @@ typedef uint32_t wsdbg_access_kinds;
 #define WSDBG_KINDS_BYTES (WSDBG_KIND(WSDBG_ACCESS_COPY) | WSDBG_KIND(WSDBG_ACCESS_COMPLETE))
 #define WSDBG_KINDS_NAMED (WSDBG_KIND(WSDBG_ACCESS_NAMED_SYNC) | WSDBG_KIND(WSDBG_ACCESS_NAMED_ARRIVE))
 
+/* Whether a kind is one of the set.  A damaged session's rows may have any number there. */
+static inline bool wsdbg_is_of_kinds(uint32_t kind, wsdbg_access_kinds kinds)
+{
+    return kind < 32 && kinds >> kind & 1;
+}
+
 /* True where the case rests on the machine's state: it shows where some warp stands, or no warp has an event. */
 bool wsdbg_case_is_of_machine(const struct wsdbg_case *c);
 

@@ -14,8 +14,8 @@ static const struct wsdbg_access_row *visited(const struct wsdbg_case *c, const 
                                               uint32_t barrier)
 {
     const struct wsdbg_access_row *access = wsdbg_code_access(c, reach);
-    const bool may =
-        access && WSDBG_KINDS_NAMED >> access->kind & 1 && (!reach->before_known || reach->before_most > 0);
+    const bool may = access && wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_NAMED) &&
+                     (!reach->before_known || reach->before_most > 0);
     return may && wsdbg_access_match(c, access, barrier) > WSDBG_MATCH_NO ? access : NULL;
 }
 

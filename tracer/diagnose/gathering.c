@@ -254,7 +254,7 @@ uint32_t wsdbg_gathering_sync_of_role(const struct wsdbg_case *c, const struct w
     uint32_t found = WSDBG_NONE;
     for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
         const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
-        if (access->grid != c->grid || access->kind > 31 || !(WSDBG_KINDS_NAMED >> access->kind & 1) ||
+        if (access->grid != c->grid || !wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_NAMED) ||
             wsdbg_access_match(c, access, g->barrier) == WSDBG_MATCH_NO)
             continue;
         const struct comers comers = comers_of(c, g, i);

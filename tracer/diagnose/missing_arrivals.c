@@ -43,7 +43,7 @@ static bool has_arrival_at(const struct wsdbg_case *c, const struct wsdbg_walk_r
 {
     for (uint32_t k = 0; k < walk->step_count; k++) {
         const struct wsdbg_step_row *step = &c->snapshot->steps[walk->step_first + k];
-        if (step->kind < 32 && WSDBG_KINDS_ARRIVAL >> step->kind & 1 && step->address == offset)
+        if (wsdbg_is_of_kinds(step->kind, WSDBG_KINDS_ARRIVAL) && step->address == offset)
             return true;
     }
     return false;
@@ -79,7 +79,7 @@ static enum wsdbg_can can_apart(const struct wsdbg_case *c, const struct wsdbg_m
         return WSDBG_CAN_NOT;
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
-        if (!access || reaches[i].after_apart == 0 || !(WSDBG_KINDS_ARRIVAL >> access->kind & 1))
+        if (!access || reaches[i].after_apart == 0 || !wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_ARRIVAL))
             continue;
         const enum wsdbg_match match = wsdbg_access_match(c, access, missing->word.barrier);
         if (match >= WSDBG_MATCH_MAY && reaches[i].after_apart > 1 && access->lanes != WSDBG_LANES_ONE)
@@ -151,7 +151,7 @@ bool wsdbg_missing_arrivals_may_be_remote(const struct wsdbg_case *c, const stru
     for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
         const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
         if (access->grid == c->grid && access->any_rank && access->kind < 32 &&
-            WSDBG_KINDS_ARRIVAL >> access->kind & 1 &&
+            wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_ARRIVAL) &&
             wsdbg_access_match(c, access, missing->word.barrier) >= WSDBG_MATCH_MAY)
             return true;
     }

@@ -35,12 +35,23 @@ static uint32_t place_in(const struct wsdbg_trial *t, const struct wsdbg_replay_
     return turn->next;
 }
 
+/* Whether the turn copies to the barrier on which it should arrive. */
+static bool has_copy(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, const struct wsdbg_turn *turn)
+{
+    for (uint32_t i = turn->wait + 1; i < turn->next && i < a->step_count; i++)
+        if (wsdbg_replay_is_copy_to(t->replay, a, i, turn->barrier))
+            return true;
+    return false;
+}
+
+/* A round that has nothing to copy announces nothing. */
 static bool add_arrival(struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_turn *turn,
                         const struct wsdbg_habit *habit, bool is_late)
 {
-    const uint32_t step = place_in(t, &t->replay->agents[agent], turn, is_late ? habit->lag : 0);
-    return wsdbg_trial_add_edit(
-        t, wsdbg_replay_edit_of(agent, step, turn->barrier, habit->arrivals, turn->expects ? 0 : habit->bytes));
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    const uint32_t step = place_in(t, a, turn, is_late ? habit->lag : 0);
+    const int64_t bytes = turn->expects || !has_copy(t, a, turn) ? 0 : habit->bytes;
+    return wsdbg_trial_add_edit(t, wsdbg_replay_edit_of(agent, step, turn->barrier, habit->arrivals, bytes));
 }
 
 /* Adds an arrival to a turn that has none; or, to drop, keeps only one step of a turn that arrives. */

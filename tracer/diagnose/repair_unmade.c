@@ -36,7 +36,7 @@ static bool was_on_its_way(const struct wsdbg_trial *t, uint32_t warp, uint32_t 
 {
     const struct wsdbg_access_row *of = &t->c->snapshot->accesses[access];
     const struct wsdbg_reach *reach = wsdbg_code_reach(t->c, warp, access);
-    return of->grid == t->c->grid && of->kind < 32 && WSDBG_KINDS_ARRIVAL >> of->kind & 1 &&
+    return of->grid == t->c->grid && wsdbg_is_of_kinds(of->kind, WSDBG_KINDS_ARRIVAL) &&
            wsdbg_access_match(t->c, of, row) >= WSDBG_MATCH_MAY && wsdbg_access_is_near(t->c, warp, of, row) && reach &&
            reach->before_known && reach->before_most > 0;
 }

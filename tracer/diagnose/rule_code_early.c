@@ -70,7 +70,7 @@ static struct arrived count_arrived(const struct wsdbg_case *c, uint32_t barrier
     struct arrived arrived = {.bounded = c->all_seen, .early_warp = WSDBG_NONE, .early_access = WSDBG_NONE};
     for (uint32_t i = 0; i < c->snapshot->access_count && arrived.bounded; i++) {
         const struct wsdbg_access_row *row = &c->snapshot->accesses[i];
-        if (row->grid != c->grid || row->kind > 31 || !(WSDBG_KINDS_ARRIVAL >> row->kind & 1))
+        if (row->grid != c->grid || !wsdbg_is_of_kinds(row->kind, WSDBG_KINDS_ARRIVAL))
             continue;
         for (uint32_t w = 0; w < c->warp_count && arrived.bounded; w++)
             add(c, w, i, barrier, &arrived);

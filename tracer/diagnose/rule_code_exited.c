@@ -109,7 +109,7 @@ static bool are_of_all_lanes(const struct wsdbg_case *c, const struct wsdbg_miss
     bool any = false;
     for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
         const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
-        if (access->grid != c->grid || !(WSDBG_KINDS_ARRIVAL >> access->kind & 1) ||
+        if (access->grid != c->grid || !wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_ARRIVAL) ||
             wsdbg_access_match(c, access, missing->word.barrier) == WSDBG_MATCH_NO)
             continue;
         if (access->kind != WSDBG_ACCESS_ARRIVE || access->lanes == WSDBG_LANES_ONE || !access->count.known ||
@@ -311,7 +311,7 @@ static bool has_arrived(const struct wsdbg_case *c, uint32_t warp, uint32_t barr
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
-        if (access && WSDBG_KINDS_ARRIVAL >> access->kind & 1 && reaches[i].before_known &&
+        if (access && wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_ARRIVAL) && reaches[i].before_known &&
             reaches[i].before_least > 0 && wsdbg_access_match(c, access, barrier) >= WSDBG_MATCH_MAY)
             return true;
     }

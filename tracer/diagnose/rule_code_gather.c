@@ -17,7 +17,7 @@ static bool is_first_round(const struct wsdbg_case *c, const struct wsdbg_gather
         const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, w, &count);
         for (uint32_t i = 0; i < count && wsdbg_set_has(&g->waiting, w); i++) {
             const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
-            if (access && WSDBG_KINDS_NAMED >> access->kind & 1 &&
+            if (access && wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_NAMED) &&
                 wsdbg_access_match(c, access, g->barrier) > WSDBG_MATCH_NO)
                 most += reaches[i].before_known ? reaches[i].before_most : 2;
         }
@@ -200,7 +200,7 @@ static uint32_t other_count_in_code(const struct wsdbg_case *c, const struct wsd
         const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, w, &count);
         for (uint32_t i = 0; i < count && wsdbg_case_warp(c, w)->cta == c->snapshot->barriers[g->barrier].cta; i++) {
             const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
-            if (!access || !(WSDBG_KINDS_NAMED >> access->kind & 1) || !access->count.known ||
+            if (!access || !wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_NAMED) || !access->count.known ||
                 !reaches[i].before_known || reaches[i].before_least == 0 ||
                 wsdbg_access_match(c, access, g->barrier) != WSDBG_MATCH_ONE)
                 continue;

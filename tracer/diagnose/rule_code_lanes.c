@@ -72,7 +72,7 @@ static uint32_t access_again(const struct wsdbg_case *c, uint32_t warp, wsdbg_ac
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
-        if (access && kinds >> access->kind & 1 && reaches[i].after > 1 &&
+        if (access && wsdbg_is_of_kinds(access->kind, kinds) && reaches[i].after > 1 &&
             (access->lanes == WSDBG_LANES_ONE) == by_one &&
             (barrier == WSDBG_NONE || wsdbg_access_match(c, access, barrier) >= WSDBG_MATCH_MAY))
             return reaches[i].access;

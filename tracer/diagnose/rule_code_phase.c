@@ -185,8 +185,8 @@ static void tell_hand_overs(struct wsdbg_case *c, struct wsdbg_finding *finding,
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, wsdbg_first_of(&slot->releasers), &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
-        if (access && WSDBG_KINDS_ARRIVAL >> access->kind & 1 && reaches[i].after == 0 && reaches[i].before_most > 0 &&
-            wsdbg_access_match(c, access, slot->empty.barrier) >= WSDBG_MATCH_MAY)
+        if (access && wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_ARRIVAL) && reaches[i].after == 0 &&
+            reaches[i].before_most > 0 && wsdbg_access_match(c, access, slot->empty.barrier) >= WSDBG_MATCH_MAY)
             wsdbg_tell_access(c, finding, reaches[i].access, "cannot be reached again");
     }
 }
@@ -248,7 +248,7 @@ static bool releases_in_places(const struct wsdbg_case *c, uint32_t warp, const 
     const struct wsdbg_reach *reaches = wsdbg_code_reaches(c, warp, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct wsdbg_access_row *access = wsdbg_code_access(c, &reaches[i]);
-        arrivals += access && reaches[i].after > 0 && WSDBG_KINDS_ARRIVAL >> access->kind & 1 &&
+        arrivals += access && reaches[i].after > 0 && wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_ARRIVAL) &&
                     wsdbg_access_match(c, access, slot->empty.barrier) >= WSDBG_MATCH_MAY;
     }
     return arrivals > 1;

@@ -30,6 +30,7 @@ struct walks {
     uint32_t *access_at;        /* by instruction: number of the kernel's access + 1 */
     bool is_of_words;           /* it is machine code; else PTX */
     bool asks_cta;              /* the ways may depend on which CTA it is */
+    bool has_counters;          /* ... or on numbers from a counter */
     bool was_walked;            /* the CTA at hand was walked before it was led, which took too long */
     bool is_led;                /* some walk of the CTA at hand was led to where its lanes were seen */
     bool *led;                  /* by CTA: ... of that CTA */
@@ -395,7 +396,8 @@ static struct wsdbg_error *walk_as_seen(struct walks *walks, uint32_t cta)
         walks->out->step_count = step_count;
         error = walk_in_passes(walks, cta, WSDBG_BELIEVE_STORES);
     }
-    if (!error && wsdbg_look_walks_are_lost(walks->out, walk_count) && has_room(walks, work, time_ns))
+    if (!error && walks->has_counters && wsdbg_look_walks_are_lost(walks->out, walk_count) &&
+        has_room(walks, work, time_ns))
         error = walk_in_turn(walks, cta, walk_count);
     if (!error && wsdbg_look_walks_are_lost(walks->out, walk_count) && has_room(walks, work, time_ns))
         error = walk_led(walks, cta, walk_count);
@@ -450,6 +452,7 @@ static struct wsdbg_error *begin_kernel(struct walks *walks, const struct wsdbg_
         walks->access_at[kernel->accesses[i].instruction] = (uint32_t)i + 1;
     struct wsdbg_error *error = wsdbg_walk_plan_create(graph, &walks->plan);
     walks->asks_cta = false;
+    walks->has_counters = !error && wsdbg_walk_plan_has_counters(walks->plan);
     for (uint32_t i = 0; !error && i < 3; i++)
         walks->asks_cta |= wsdbg_walk_plan_reads_special(walks->plan, SPECIAL_CTA_X + i) ||
                            wsdbg_walk_plan_reads_special(walks->plan, WSDBG_SPECIAL_CLUSTER_X + i);
