@@ -21,6 +21,12 @@ struct standing {
 
 /* ---- what lanes want ---- */
 
+/* A name for what is waited for that is never 0, whatever the numbers are. */
+static uint64_t name_of(uint64_t kind, uint64_t what)
+{
+    return wsdbg_mix(kind, what) | 1;
+}
+
 /* What a part waits for, 0 for nothing that has a name.  A warp that polls stays in its loop, also where it waits for
  * others of its CTA to come round; lanes that gather wait for those that poll. */
 static uint64_t want_of(const struct standing *standing, uint32_t number)
@@ -30,11 +36,11 @@ static uint64_t want_of(const struct standing *standing, uint32_t number)
     if (part->site.gathers)
         return 0;
     if (wsdbg_warp_state_polls(part->site.state))
-        return wsdbg_mix(1, shown->address.value);
+        return name_of(1, shown->address.value);
     if (part->site.state == WSDBG_WARP_WAIT_MBARRIER)
-        return wsdbg_mix(wsdbg_mix(2, standing->operands->parts[number].mbarrier), shown->parity.value);
+        return name_of(name_of(2, standing->operands->parts[number].mbarrier), shown->parity.value);
     if (part->site.state == WSDBG_WARP_RUNNING && wsdbg_look_may_be_in_bar(part, &standing->operands->parts[number]))
-        return wsdbg_mix(3, standing->operands->parts[number].bar_id);
+        return name_of(3, standing->operands->parts[number].bar_id);
     return 0;
 }
 
