@@ -1,5 +1,6 @@
 /* stages_test.c - a producer and a consumer that go round a ring by the same code, which flips the phase when the stage
- * index wraps, or one stage too early.  At its end the producer waits until all slots are free.
+ * index wraps, or one stage too early.  At its end the producer waits until all slots are free.  And two producers, of
+ * which one begins with a wrong parity.
  *
  * A test writes the walks of all threads, lets a replay run them until they hang, and makes the picture of that moment.
  */
@@ -23,7 +24,7 @@ static const struct kernel {
     {.name = "both flip too early: all rounds are done, and the producer waits for one more",
      .says =
          "Warp 0 begins with parity 0 to wait on \"empty\" stage 3, and so all these waits ask for the wrong phase, "
-         "as do those of others on other mbarriers: with parity 1 first, as on other stages, the kernel would "
+         "as do those on other mbarriers: with parity 1 first, as on other stages, the kernel would "
          "finish.",
      .is_early = {true, true}},
     {.name = "only the producer does",
@@ -85,10 +86,63 @@ static void a_phase_that_flips_at_the_wrong_stage_is_told(void **state)
     (void)state;
 }
 
+/* ---- two producers ---- */
+
+enum { SLOT = 3, LOADERS = 2, READER = LOADERS, SLOTS = 2 };
+
+/* Both fill each slot; the reader frees it.  Each slot has an mbarrier of its own name. */
+static void put_loaders(struct picture *p, const uint32_t first_parity[LOADERS])
+{
+    static struct way of[LOADERS + 1];
+    for (uint32_t w = 0; w <= LOADERS; w++)
+        of[w] = (struct way){.warp = w};
+    for (uint32_t s = 0; s < SLOTS; s++) {
+        way_add(&of[READER], WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), LOADERS);
+        way_add(&of[READER], WSDBG_ACCESS_INIT, MBARRIER_AT(SLOT + s, 0), 1);
+    }
+    for (uint32_t w = 0; w <= LOADERS; w++)
+        way_add(&of[w], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        const uint32_t full = MBARRIER_AT(FULL, i % SLOTS), empty = MBARRIER_AT(SLOT + i % SLOTS, 0);
+        for (uint32_t w = 0; w < LOADERS; w++) {
+            way_add(&of[w], WSDBG_ACCESS_WAIT, empty, (i / SLOTS & 1) ^ first_parity[w]);
+            way_add(&of[w], WSDBG_ACCESS_ARRIVE, full, 1);
+        }
+        way_add(&of[READER], WSDBG_ACCESS_WAIT, full, i / SLOTS & 1);
+        way_add(&of[READER], WSDBG_ACCESS_ARRIVE, empty, 1);
+    }
+    ways_put(p, of, LOADERS + 1);
+}
+
+static bool stand_with(struct picture *p, const uint32_t first_parity[LOADERS])
+{
+    picture_init(p, 1, LOADERS + 1, 32);
+    picture_name(p, FULL, "full", SLOTS, 3, 4);
+    picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    for (uint32_t s = 0; s < SLOTS; s++) {
+        picture_name(p, SLOT + s, s ? "second slot" : "first slot", 1, 4, 3);
+        picture_mbarrier(p, FULL, s, 0, LOADERS, LOADERS, 0);
+        picture_mbarrier(p, SLOT + s, 0, 0, 1, 1, 0);
+    }
+    put_loaders(p, first_parity);
+    return ways_stand(p);
+}
+
+static void a_producer_that_begins_unlike_another_is_told(void **state)
+{
+    struct picture p;
+    (void)state;
+    ways_check(&p, stand_with(&p, (const uint32_t[LOADERS]){1, 1}), NULL, NULL);
+    ways_check(&p, stand_with(&p, (const uint32_t[LOADERS]){1, 0}), "PARITY_WRONG",
+               "Warp 1 begins with parity 0 to wait on \"first slot\", and so all these waits ask for the wrong phase, "
+               "as do those on other mbarriers: with parity 1 first the kernel would finish.");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_phase_that_flips_at_the_wrong_stage_is_told),
+        cmocka_unit_test(a_producer_that_begins_unlike_another_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -320,6 +320,7 @@ static void try_standstill(struct wsdbg_trial *t)
     try_counts(t);
     wsdbg_try_first(t, 1);
     wsdbg_try_stages(t);
+    wsdbg_try_first_of_all(t);
     wsdbg_try_sites(t);
     if (!t->out->count)
         wsdbg_try_named_less(t);

@@ -1,8 +1,10 @@
 /* repair_stages.c - repairs of first parities on some stages, in several families together.  See repair.h.
  *
- * Reads: a replay at its standstill.  Writes: the repair that works.  Roles that share how they go round their rings
- * may all flip the phase at the wrong stage: then each begins some stages of its ring with another parity than most. To
- * change one ring alone does not help, as the other side is out of step just as far.
+ * Reads: a replay at its standstill.  Writes: the repair that works.  The stages of a ring may be families of their
+ * own, where the code has an instruction for each of them.  A thread that begins to wait on the first one with a wrong
+ * parity does so on all.  Roles that share how they go round their rings may all flip the phase at the wrong stage:
+ * then each begins some stages of its ring with another parity than most. To change one ring alone does not help, as
+ * the other side is out of step just as far.
  */
 #include "diagnose/repair_trial.h"
 
@@ -55,4 +57,77 @@ void wsdbg_try_stages(struct wsdbg_trial *t)
     }
     if (families > 1 && is_stood && wsdbg_trial_works(t))
         wsdbg_trial_keep(t, &kept);
+}
+
+/* ---- all families of one thread ---- */
+
+/* An agent's first wait on a barrier, in its whole walk; NULL = it never waits on it, or not for a known parity. */
+static const struct wsdbg_step_row *first_wait(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t k = 0; k < a->step_count; k++)
+        if (a->target[k] == barrier && a->steps[k].kind == WSDBG_ACCESS_WAIT)
+            return a->steps[k].number_known ? &a->steps[k] : NULL;
+    return NULL;
+}
+
+/* Whether another warp begins to wait on the barrier with this parity. */
+static bool begins_otherwise(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier, uint32_t parity)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_step_row *wait = first_wait(t, i, barrier);
+        if (wait && t->replay->agents[i].warp != t->replay->agents[agent].warp && (wait->number & 1) == parity)
+            return true;
+    }
+    return false;
+}
+
+/* Lets all barriers on which the agent begins to wait with the other parity, and some other warp with this one, be
+ * waited on with this one first.  Returns how many families these are. */
+static uint32_t begin_with(struct wsdbg_trial *t, uint32_t agent, uint32_t parity, struct wsdbg_repair *repair)
+{
+    uint32_t families = 0;
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+        const struct wsdbg_step_row *wait = first_wait(t, agent, b);
+        if (!wait || (wait->number & 1) == parity || !begins_otherwise(t, agent, b, parity))
+            continue;
+        families += wsdbg_trial_leads_family(t, b);
+        t->parity_from[b] = (uint8_t)(1 + parity);
+        for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+            const struct wsdbg_step_row *own = first_wait(t, i, b);
+            if (own && (own->number & 1) != parity)
+                wsdbg_set_add(&repair->warps, t->replay->agents[i].warp);
+        }
+    }
+    return families;
+}
+
+/* Whether the agent stands at the first of all its waits. */
+static bool stands_at_first(const struct wsdbg_trial *t, uint32_t agent)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t k = 0; k < t->at[agent]; k++)
+        if (a->steps[k].kind == WSDBG_ACCESS_WAIT)
+            return false;
+    return t->state[agent] == WSDBG_AGENT_WAITS && a->steps[t->at[agent]].number_known;
+}
+
+void wsdbg_try_first_of_all(struct wsdbg_trial *t)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+        if (!stands_at_first(t, i))
+            continue;
+        const uint32_t parity = (a->steps[t->at[i]].number & 1) ^ 1;
+        struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_PARITY_FIRST,
+                                      .value = parity,
+                                      .barrier = a->target[t->at[i]],
+                                      .is_of_families = true,
+                                      .is_exception = true};
+        wsdbg_trial_begin(t);
+        if (begin_with(t, i, parity, &repair) < 2 || !wsdbg_trial_works(t) || !t->is_to_end)
+            continue;
+        wsdbg_trial_keep(t, &repair);
+        return;
+    }
 }

@@ -147,6 +147,7 @@ void wsdbg_try_bytes(struct wsdbg_trial *t);
 void wsdbg_try_sites(struct wsdbg_trial *t);
 void wsdbg_try_tokens(struct wsdbg_trial *t);
 void wsdbg_try_stages(struct wsdbg_trial *t);
+void wsdbg_try_first_of_all(struct wsdbg_trial *t);
 void wsdbg_try_shifts(struct wsdbg_trial *t);
 void wsdbg_try_move(struct wsdbg_trial *t);
 void wsdbg_try_swap(struct wsdbg_trial *t);
