@@ -103,9 +103,26 @@ static bool take_rows(struct places *places, uint32_t cta, bool only_mbarriers)
     return true;
 }
 
-static struct wsdbg_error *add_missing(struct places *places, uint32_t cta)
+/* Reads the words that lie near each other at once: the GPU may stand still for it. */
+static struct wsdbg_error *read_spans(struct places *places, uint32_t cta)
 {
     struct wsdbg_error *error = NULL;
+    for (uint32_t i = 0, end; !error && i < places->added_count; i = end) {
+        struct wsdbg_span span = {.first = places->added[i].offset};
+        for (end = i; end < places->added_count; end++) {
+            const uint32_t bytes = places->added[end].offset - span.first + (uint32_t)sizeof(uint64_t);
+            if (bytes > WSDBG_SPAN_BYTES_MAX)
+                break;
+            span.byte_count = bytes;
+        }
+        error = wsdbg_words_read(&places->words[cta], places->source->machine, places->seen->ctas[cta].machine, span);
+    }
+    return error;
+}
+
+static struct wsdbg_error *add_missing(struct places *places, uint32_t cta)
+{
+    struct wsdbg_error *error = read_spans(places, cta);
     for (uint32_t i = 0; !error && i < places->added_count; i++) {
         const uint32_t offset = places->added[i].offset;
         struct wsdbg_barrier row = {.cta = cta,
