@@ -120,10 +120,10 @@ static struct wsdbg_error *look_around(struct steps *steps)
         error = wsdbg_look_walks(&steps->source, seen, steps->access_first, tables);
     if (!error)
         error = wsdbg_look_places(&steps->source, seen, steps->words, tables->out);
-    if (!error) {
+    if (!error)
         wsdbg_look_rings(tables->out);
-        wsdbg_look_told(tables->out);
-    }
+    if (!error)
+        error = wsdbg_look_told(tables->out);
     if (!error)
         error = wsdbg_look_code(seen, tables);
     return error;

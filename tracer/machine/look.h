@@ -321,7 +321,7 @@ struct wsdbg_error *wsdbg_look_places(const struct wsdbg_look_source *source, co
 /* Ids and stages of mbarriers that one instruction takes in turn, as walks show. */
 void wsdbg_look_rings(struct wsdbg_snapshot *out);
 /* Addresses of accesses that walks tell. */
-void wsdbg_look_told(struct wsdbg_snapshot *out);
+struct wsdbg_error *wsdbg_look_told(struct wsdbg_snapshot *out);
 /* snapshot.code. */
 struct wsdbg_error *wsdbg_look_code(const struct wsdbg_look_seen *seen, struct wsdbg_look_tables *tables);
 
