@@ -64,8 +64,9 @@ struct wsdbg_look_cta {
 };
 
 struct wsdbg_look_warp {
-    uint32_t machine; /* WSDBG_NONE = it exited */
-    uint64_t stands;  /* see struct wsdbg_look_standing */
+    uint32_t machine;        /* WSDBG_NONE = it exited */
+    uint64_t stands, places; /* see struct wsdbg_look_standing */
+    bool is_copy_open;
 };
 
 /* Lanes of a warp that stand at one place. */
