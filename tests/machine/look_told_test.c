@@ -204,6 +204,11 @@ static void an_access_takes_any_stage_of_its_array(void **state)
     (void)state;
     start(&scene);
     scene.accesses[INIT_EMPTY].address = wsdbg_known_u32(0x400); /* the code tells it */
+    scene.accesses[INIT_FULL] = (struct wsdbg_access_row){       /* ... but for how many there are */
+                                                          .kind = WSDBG_ACCESS_INIT,
+                                                          .address = wsdbg_known_u32(FULL),
+                                                          .stride = 8,
+                                                          .certain = true};
     look(&scene);
     assert_int_equal(scene.accesses[WAIT_EMPTY].address.value, EMPTY);
     assert_int_equal(scene.accesses[ARRIVE_FULL].address.value, FULL);
@@ -211,6 +216,8 @@ static void an_access_takes_any_stage_of_its_array(void **state)
     assert_int_equal(scene.accesses[ARRIVE_FULL].places, STAGES);
     assert_true(scene.accesses[ARRIVE_FULL].certain);
     assert_int_equal(scene.accesses[INIT_EMPTY].address.value, 0x400);
+    assert_int_equal(scene.accesses[INIT_FULL].address.value, FULL);
+    assert_int_equal(scene.accesses[INIT_FULL].places, STAGES);
     end(&scene);
 }
 

@@ -1,6 +1,6 @@
 /* look_told.c - which mbarriers an access takes whose address the code does not tell, but walks do.
  *
- * Reads: snapshot.walks, steps and barriers.  Writes: addresses of snapshot.accesses.
+ * Reads: snapshot.walks, steps and barriers.  Writes: addresses and places of snapshot.accesses.
  *
  * All walks of a grid must be whole, and made for each CTA in which a warp waits.  An access then may take any
  * stage of the one array of which it takes some, as in an unrolled loop: another CTA may go round more often.
@@ -107,11 +107,12 @@ static bool array_of(const struct told *told, uint32_t id, struct array *array)
 
 /* ---- accesses ---- */
 
+/* Whether the code does not tell where an access begins, or where it ends. */
 static bool is_asked(const struct told *told, uint32_t access)
 {
     const struct wsdbg_access_row *row = access < told->out->access_count ? &told->out->accesses[access] : NULL;
-    return row && row->grid == told->grid && wsdbg_is_mbarrier_access(row->kind) && !row->address.known &&
-           !row->any_rank;
+    return row && row->grid == told->grid && wsdbg_is_mbarrier_access(row->kind) && !row->any_rank &&
+           (!row->address.known || (row->stride && !row->places));
 }
 
 static bool is_any_asked(const struct told *told)
