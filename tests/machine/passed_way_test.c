@@ -77,6 +77,22 @@ static void other_ways_are_not_known(void **state)
     assert_false(find(loop, HELPER, NULL, &way, &keeps));
 }
 
+/* Where other lanes may come from elsewhere, it is not known which ones executed the instruction. */
+static void lanes_that_join_are_not_known(void **state)
+{
+    static const struct wsdbg_instruction two_ways[COUNT] = {
+        ARRIVE, {LEAD(OP(BRA), UNGUARDED, JUMP(3))}, SET(6, 1), SET(7, 2), SET(8, 3), SET(9, 4), FINISH, FINISH};
+    static const struct wsdbg_instruction gathers[COUNT] = {
+        ARRIVE, {.words = {1, 0}, OP(BSYNC), UNGUARDED}, SET(6, 1), SET(7, 2), SET(8, 3), SET(9, 4), FINISH, FINISH};
+    struct passed_way way;
+    bool keeps;
+    (void)state;
+    assert_true(find(two_ways, behind(KERNEL, 1), NULL, &way, &keeps));
+    assert_false(find(two_ways, behind(KERNEL, 5), NULL, &way, &keeps));
+    assert_true(find(gathers, behind(KERNEL, 1), NULL, &way, &keeps));
+    assert_false(find(gathers, behind(KERNEL, 3), NULL, &way, &keeps));
+}
+
 /* A helper arrives and returns to the kernel, which is a branch of the joined code; one of its instructions, that
  * restores a register from the frame and is left out, has no place there. */
 static void a_lane_goes_on_in_the_caller(void **state)
@@ -106,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lane_goes_on_through_branches_that_are_always_taken),
         cmocka_unit_test(other_ways_are_not_known),
+        cmocka_unit_test(lanes_that_join_are_not_known),
         cmocka_unit_test(a_lane_goes_on_in_the_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "machine/passed_way.h"
 
 #include "machine/loop.h"
+#include "sass/flow.h"
 
 static uint64_t address_of(const struct wsdbg_code_place *place, uint32_t instruction)
 {
@@ -14,7 +15,20 @@ static bool are_of_one_copy(const struct wsdbg_code_place *place, uint32_t a, ui
     return !joined || joined->origins[a].copy == joined->origins[b].copy;
 }
 
-/* The instruction that comes behind the last one of a block; GRAPH_NONE = that is not known. */
+/* Whether lanes that came another way may go on together with those that executed the instruction. */
+static bool joins_lanes(const struct wsdbg_graph *graph, uint32_t instruction)
+{
+    const enum wsdbg_operation operation = wsdbg_graph_instruction(graph, instruction)->operation;
+    return operation == WSDBG_OP_BSYNC || operation == WSDBG_OP_WARPSYNC;
+}
+
+static bool is_only_way(const struct wsdbg_graph *graph, uint32_t block)
+{
+    return graph->predecessors.first[block + 1] - graph->predecessors.first[block] == 1;
+}
+
+/* The instruction that comes behind the last one of a block; GRAPH_NONE = that is not known, or other ways lead there,
+ * too. */
 static uint32_t behind_block(const struct wsdbg_graph *graph, const struct wsdbg_block *block)
 {
     uint32_t next = WSDBG_GRAPH_NONE;
@@ -25,7 +39,8 @@ static uint32_t behind_block(const struct wsdbg_graph *graph, const struct wsdbg
             return WSDBG_GRAPH_NONE;
         next = block->successor[i] == WSDBG_GRAPH_NONE ? next : block->successor[i];
     }
-    return next == WSDBG_GRAPH_NONE ? WSDBG_GRAPH_NONE : wsdbg_graph_block(graph, next)->first;
+    return next == WSDBG_GRAPH_NONE || !is_only_way(graph, next) ? WSDBG_GRAPH_NONE
+                                                                 : wsdbg_graph_block(graph, next)->first;
 }
 
 /* Whether the counter lies behind an instruction and not behind `next`, which comes after it: what is between them in
@@ -50,7 +65,7 @@ bool passed_way_find(const struct wsdbg_code_place *place, uint64_t pc, struct p
         out->instructions[out->count++] = at;
         if (pc == address_of(place, at) + WSDBG_INSTRUCTION_BYTES)
             return true;
-        if (next == WSDBG_GRAPH_NONE)
+        if (next == WSDBG_GRAPH_NONE || joins_lanes(graph, at))
             return false;
         if (is_between(place, at, next, pc))
             return true;

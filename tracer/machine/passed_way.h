@@ -13,8 +13,9 @@ struct passed_way {
     uint32_t count;
 };
 
-/* The way from the place to the instruction at `pc`, as far as it is the only one: through branches that are always
- * taken, and out of functions that are joined with the kernel.  False: it is not known. */
+/* The way from the place to the instruction at `pc`, where that is the only way to it: through branches that are always
+ * taken, and out of functions that are joined with the kernel.  No other lanes join those that executed the place's
+ * instruction.  False: it is not known. */
 bool passed_way_find(const struct wsdbg_code_place *place, uint64_t pc, struct passed_way *out);
 /* Whether a register of the operand still has what the place's instruction saw. */
 bool passed_way_keeps(const struct wsdbg_code_place *place, const struct passed_way *way,
