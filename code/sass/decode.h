@@ -116,12 +116,13 @@ struct wsdbg_instruction {
     bool is_long, from_words;
     bool is_multicast, writes_shared; /* UTMALDG, UBLKCP */
     bool reads_shared;                /* UBLKCP */
-    bool ends_group;      /* HGMMA and its kin: gsb0, the group of a warpgroup's multiplications ends with it */
-    uint8_t width_bytes;  /* loads, stores, atomics */
-    bool is_system;       /* loads, stores, atomics: their scope is the whole system */
-    uint16_t local_words; /* in joined code (joined.h): of a generic load or store that may be to the stack frame, how
-                             many words that has; else 0 */
-    bool has_target;      /* BRA, BSSY, CALL.REL, JMP…: target_offset_bytes holds */
+    bool ends_group;     /* HGMMA and its kin: gsb0, the group of a warpgroup's multiplications ends with it */
+    uint8_t width_bytes; /* loads, stores, atomics */
+    bool is_system;      /* loads, stores, atomics: their scope is the whole system */
+    /* In joined code (joined.h): of a load or store that may be to several words of the stack frame, which ones these
+     * are, and how many; else 0. */
+    uint16_t local_first, local_words;
+    bool has_target;             /* BRA, BSSY, CALL.REL, JMP…: target_offset_bytes holds */
     int64_t target_offset_bytes; /* from this instruction's own address; absolute for JMP and CALL.ABS */
     bool is_absolute;
 };

@@ -329,6 +329,7 @@ static struct wsdbg_error *finish(struct joining *joining, struct wsdbg_joined *
     if (!error) {
         joined_fold_logic(&joining->code, raw);
         joined_make_swaps(&joining->code, raw);
+        joined_make_shifts(&joining->code, raw);
         wsdbg_graph_destroy(raw);
         raw = NULL;
         error = graph_of_lines(&joining->code, &raw);

@@ -37,6 +37,14 @@ void joined_fold_logic(struct joined_code *code, const struct wsdbg_graph *graph
 enum { JOINED_SPARE_REGISTER = WSDBG_RZ + WSDBG_MORE_REGISTERS };
 void joined_make_swaps(struct joined_code *code, const struct wsdbg_graph *graph);
 
+/* Makes shifts of unsigned divisions by powers of two that are written out step by step. */
+void joined_make_shifts(struct joined_code *code, const struct wsdbg_graph *graph);
+/* Whether the instruction makes a predicate of itself, that of the number. */
+enum joined_copied { JOINED_NOT_COPIED, JOINED_COPIED, JOINED_NEGATED };
+enum joined_copied joined_copies_itself(const struct wsdbg_instruction *logic, unsigned *number);
+/* Makes a comparison of an instruction that writes a predicate: one that always holds, or never. */
+void joined_make_answer(struct wsdbg_instruction *in, bool answer);
+
 /* The number of the special register with the lowest address that the stack may have. */
 enum { JOINED_SPECIAL_STACK_END = 0x37 };
 

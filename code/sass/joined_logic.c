@@ -8,8 +8,6 @@
 #include "sass/definitions.h"
 #include "sass/joined_code.h"
 
-enum copied { NOT_COPIED, COPIED, NEGATED };
-
 /* Whether the instruction writes one predicate alone. */
 static bool writes_one(const struct wsdbg_instruction *in)
 {
@@ -18,22 +16,21 @@ static bool writes_one(const struct wsdbg_instruction *in)
                                            in->destinations[1].number == WSDBG_PT));
 }
 
-/* Whether the instruction makes a predicate of itself. */
-static enum copied copies_itself(const struct wsdbg_instruction *logic, unsigned *number)
+enum joined_copied joined_copies_itself(const struct wsdbg_instruction *logic, unsigned *number)
 {
     enum { IF_FALSE = 3, IF_TRUE = 7 }; /* bits of the table, the other two sources being true */
     const struct wsdbg_operand *from = &logic->sources[0], *to = &logic->destinations[0];
     if (logic->operation != WSDBG_OP_PLOP3 || !logic->is_whole || !wsdbg_flow_is_unguarded(logic) ||
         !writes_one(logic) || logic->source_count < 3 || from->kind != WSDBG_OPERAND_PREDICATE ||
         to->kind != from->kind || to->number != from->number || from->is_negated)
-        return NOT_COPIED;
+        return JOINED_NOT_COPIED;
     for (unsigned i = 1; i < 3; i++)
         if (logic->sources[i].kind != WSDBG_OPERAND_PREDICATE || logic->sources[i].number != WSDBG_PT ||
             logic->sources[i].is_negated)
-            return NOT_COPIED;
+            return JOINED_NOT_COPIED;
     *number = to->number;
     const bool if_false = logic->table >> IF_FALSE & 1, if_true = logic->table >> IF_TRUE & 1;
-    return if_false == if_true ? NOT_COPIED : if_true ? COPIED : NEGATED;
+    return if_false == if_true ? JOINED_NOT_COPIED : if_true ? JOINED_COPIED : JOINED_NEGATED;
 }
 
 /* A comparison of words that writes this predicate alone and combines it with nothing. */
@@ -60,8 +57,8 @@ void joined_fold_logic(struct joined_code *code, const struct wsdbg_graph *graph
     for (uint32_t i = 0, compare = 0; i < code->count; i++) {
         struct wsdbg_instruction *in = &code->lines[i].instruction;
         unsigned number;
-        const enum copied copied = copies_itself(in, &number);
-        if (copied == NOT_COPIED) {
+        const enum joined_copied copied = joined_copies_itself(in, &number);
+        if (copied == JOINED_NOT_COPIED) {
             compare = i;
             continue;
         }
@@ -69,9 +66,24 @@ void joined_fold_logic(struct joined_code *code, const struct wsdbg_graph *graph
         if (graph->block_of[compare] != graph->block_of[i] || !compares_into(before, number) ||
             before->mode > WSDBG_COMPARE_T)
             continue;
-        before->mode = copied == NEGATED ? opposite(before->mode) : before->mode;
+        before->mode = copied == JOINED_NEGATED ? opposite(before->mode) : before->mode;
         code->lines[i].is_left_out = true;
         *in = (struct wsdbg_instruction){
             .words = {in->words[0], in->words[1]}, .operation = WSDBG_OP_NOP, .guard = WSDBG_PT, .is_whole = true};
     }
+}
+
+void joined_make_answer(struct wsdbg_instruction *in, bool answer)
+{
+    enum { OPCODE_OF_COMPARISON = 0x20c };
+    const struct wsdbg_operand zero = {.kind = WSDBG_OPERAND_REGISTER, .number = WSDBG_RZ, .registers = 1};
+    in->operation = WSDBG_OP_ISETP;
+    in->words[0] = OPCODE_OF_COMPARISON;
+    in->words[1] = 0;
+    in->mode = answer ? WSDBG_COMPARE_T : WSDBG_COMPARE_F;
+    in->sources[0] = in->sources[1] = zero;
+    in->sources[2] = (struct wsdbg_operand){.kind = WSDBG_OPERAND_PREDICATE, .number = WSDBG_PT, .registers = 1};
+    in->source_count = 3;
+    in->destination_count = 1;
+    in->is_whole = true;
 }

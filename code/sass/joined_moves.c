@@ -262,20 +262,15 @@ static int64_t loaded_constant(const struct wsdbg_instruction *in)
     return loads && from->kind == WSDBG_OPERAND_CONSTANT && !from->bank && from->number == WSDBG_RZ ? from->value : -1;
 }
 
-/* A predicate that is always true, or never. */
-static void make_answer(struct wsdbg_instruction *in, bool answer)
+/* The words that an access by a computed address may concern: those of its array, or all. */
+static void name_span(const struct moving *moving, const struct joined_access *access, struct wsdbg_instruction *in)
 {
-    enum { OPCODE_OF_COMPARISON = 0x20c };
-    const struct wsdbg_operand zero = {.kind = WSDBG_OPERAND_REGISTER, .number = WSDBG_RZ, .registers = 1};
-    in->operation = WSDBG_OP_ISETP;
-    in->words[0] = OPCODE_OF_COMPARISON;
-    in->words[1] = 0;
-    in->mode = answer ? WSDBG_COMPARE_T : WSDBG_COMPARE_F;
-    in->sources[0] = in->sources[1] = zero;
-    in->sources[2] = (struct wsdbg_operand){.kind = WSDBG_OPERAND_PREDICATE, .number = WSDBG_PT, .registers = 1};
-    in->source_count = 3;
-    in->destination_count = 1;
-    in->is_whole = true;
+    const bool is_span = access->kind == JOINED_ACCESS_SPAN;
+    const uint32_t first = is_span ? word_of(moving, access->offset_bytes) : 0,
+                   last = is_span ? word_of(moving, access->end_bytes - 1) : moving->word_count - 1;
+    const bool is_inside = first <= last && last < moving->word_count;
+    in->local_first = (uint16_t)(is_inside ? first : 0);
+    in->local_words = (uint16_t)(is_inside ? last - first + 1 : moving->word_count);
 }
 
 /* The pointer has one value everywhere, and so have the addresses that are made from it.  No walk needs to know where
@@ -288,7 +283,7 @@ static void change_pointer(struct moving *moving, uint32_t number)
     if (access->moves_pointer)
         line->is_left_out = true;
     else if (access->asks_space)
-        make_answer(in, access->is_in_space);
+        joined_make_answer(in, access->is_in_space);
     else if (access->makes_address && is_dense(moving))
         make_number(in, WALK_STACK_POINTER_AT_START + (int64_t)access->offset_bytes - moving->first);
     else if (loaded_constant(in) == JOINED_WINDOW_OFFSET)
@@ -297,7 +292,7 @@ static void change_pointer(struct moving *moving, uint32_t number)
         make_number(in, WALK_STACK_WINDOW_HIGH);
     else if ((access->kind == JOINED_ACCESS_MAYBE || access->kind == JOINED_ACCESS_SPAN) && is_dense(moving) &&
              !is_changed_otherwise(in))
-        in->local_words = (uint16_t)moving->word_count;
+        name_span(moving, access, in);
 }
 
 /* A generic access of which the memory is known is one of that memory. */

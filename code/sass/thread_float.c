@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#define WORD_END 4294967296.0f
+#define LONG_END (WORD_END * WORD_END)
+
 enum { FORM_BIT = 9, FORM_BITS = 7, RA_BIT = 24, RB_BIT = 32, SIGN_BITS_OF_B = 62, OPCODE_BITS = 0x1ff };
 enum {
     FORM_REGISTER = 1,
@@ -15,6 +18,7 @@ enum {
     OFFSET_BIT = 38
 };
 enum { SIGNED = 0x400 };
+enum { LONG_TO_FLOAT = 0x112, FLOAT_TO_LONG = 0x111 }; /* opcodes: of whole numbers of 64 bits */
 /* FSETP: signs of its sources, its predicate. */
 enum { NEGATE_A = 1 << 8, ABSOLUTE_A = 1 << 9, ABSOLUTE_B_BIT = 62, NEGATE_B_BIT = 63 };
 enum { PREDICATE_BIT = 23, PREDICATE_BITS = 7, NEGATE_PREDICATE = 1 << 26 };
@@ -32,6 +36,8 @@ static const struct form {
     {WSDBG_OP_I2F, 0x106, 0x209000, 0xffffff & ~SIGNED}, /* I2F.U32.RP and I2F.RP */
     {WSDBG_OP_F2I, 0x105, 0x20f000, 0xffffff},           /* F2I.U32.TRUNC.NTZ */
     {WSDBG_OP_F2I, 0x105, 0x21f000, 0xffffff},           /* F2I.FTZ.U32.TRUNC.NTZ */
+    {WSDBG_OP_I2F, LONG_TO_FLOAT, 0x309000, 0xffffff},   /* I2F.U64.RP */
+    {WSDBG_OP_F2I, FLOAT_TO_LONG, 0x20d800, 0xffffff},   /* F2I.U64.TRUNC */
 };
 
 static bool is_followed(const struct wsdbg_instruction *in)
@@ -96,6 +102,8 @@ unsigned wsdbg_thread_float_sources(const struct wsdbg_instruction *in,
         return compared_sources(in, out);
     if (!is_followed(in) || !source_b(in, &out[multiplies]))
         return 0;
+    if ((in->words[0] & OPCODE_BITS) == LONG_TO_FLOAT)
+        out[0].registers = 2;
     if (multiplies)
         out[0] = source_a(in);
     return count;
@@ -115,15 +123,14 @@ static float number_of(uint32_t bits)
     return number;
 }
 
-static float rounded_up(uint32_t whole)
+static float rounded_up(uint64_t whole)
 {
-    float number = (float)whole;
-    if ((double)number < (double)whole)
-        number = number_of(bits_of(number) + 1);
-    return number;
+    const float nearest = (float)whole;
+    const bool is_less = nearest < LONG_END && (uint64_t)nearest < whole;
+    return is_less ? number_of(bits_of(nearest) + 1) : nearest;
 }
 
-static bool multiply(uint32_t a, uint32_t b, uint32_t *out)
+static bool multiply(uint32_t a, uint32_t b, uint64_t *out)
 {
     const float product = number_of(a) * number_of(b);
     *out = bits_of(product);
@@ -132,26 +139,27 @@ static bool multiply(uint32_t a, uint32_t b, uint32_t *out)
 
 /* Steps of a division.  The code behind them corrects the quotient, so the last bit of the reciprocal, which differs
  * from that of the hardware, does not matter. */
-static bool divide(const struct wsdbg_instruction *in, uint32_t bits, uint32_t *out)
+static bool divide(const struct wsdbg_instruction *in, uint64_t whole, uint64_t *out)
 {
-    const float whole_end = 4294967296.0f, number = number_of(bits);
+    const float whole_end = (in->words[0] & OPCODE_BITS) == FLOAT_TO_LONG ? LONG_END : WORD_END;
+    const float number = number_of((uint32_t)whole);
     switch (in->operation) {
     case WSDBG_OP_I2F:
-        *out = bits_of(rounded_up(bits));
-        return (int32_t)bits >= 0 || !(in->words[1] & SIGNED);
+        *out = bits_of(rounded_up(whole));
+        return (int32_t)whole >= 0 || !(in->words[1] & SIGNED);
     case WSDBG_OP_MUFU:
         *out = number > 0 ? bits_of(1.0f / number) : 0;
         return number > 0 && isnormal(number) && isnormal(1.0f / number);
     default:
-        *out = number >= 0 && number < whole_end ? (uint32_t)number : 0;
+        *out = number >= 0 && number < whole_end ? (uint64_t)number : 0;
         return number >= 0 && number < whole_end;
     }
 }
 
-bool wsdbg_thread_float(const struct wsdbg_instruction *in, const uint32_t *values, uint32_t *out)
+bool wsdbg_thread_float(const struct wsdbg_instruction *in, const uint64_t *values, uint64_t *out)
 {
     if (in->operation == WSDBG_OP_FMUL)
-        return multiply(values[0], values[1], out);
+        return multiply((uint32_t)values[0], (uint32_t)values[1], out);
     if (in->operation != WSDBG_OP_I2FP)
         return divide(in, values[0], out);
     *out = bits_of((float)values[0]);

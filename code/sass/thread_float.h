@@ -16,8 +16,9 @@ enum { WSDBG_FLOAT_SOURCES_MOST = 3 };
  * instruction's; returns how many, 0 = it is no such step. */
 unsigned wsdbg_thread_float_sources(const struct wsdbg_instruction *instruction,
                                     struct wsdbg_operand out[WSDBG_FLOAT_SOURCES_MOST]);
-/* What such a step makes of the values of its sources (wsdbg_thread_float_sources); false where that is not known. */
-bool wsdbg_thread_float(const struct wsdbg_instruction *instruction, const uint32_t *values, uint32_t *out);
+/* What such a step makes of the values of its sources (wsdbg_thread_float_sources), which have one word or two; false
+ * where that is not known. */
+bool wsdbg_thread_float(const struct wsdbg_instruction *instruction, const uint64_t *values, uint64_t *out);
 /* Whether the two numbers stand in a relation of FSETP; its third source, a predicate, does not count. */
 bool wsdbg_thread_float_compare(const struct wsdbg_instruction *fsetp, uint32_t a, uint32_t b);
 

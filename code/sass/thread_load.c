@@ -10,6 +10,9 @@
 enum { SHARED_BYTES_MOST = 1 << 18 };
 enum { WORD_BYTES = sizeof(uint32_t), WORD_BITS = 32, BYTE_BITS = 8, PTX_LONG_BYTES = 8 };
 
+/* Where bank 0 has the generic address of the kernel's parameters, and the parameters (as ptxas 13.0 takes them). */
+enum { PARAMETERS_ADDRESS_BYTES = 0x198, PARAMETERS_BYTES = 0x210, PARAMETERS_BYTES_MOST = 32764 };
+
 /* A load on its way. */
 struct load {
     const struct wsdbg_instruction *instruction;
@@ -93,14 +96,44 @@ static bool address_of(const struct load *load, uint64_t *address)
     return is_of_constants(load->instruction) ? constant_offset(load, address) : global_address(load, address);
 }
 
+/* ---- the kernel's parameters ---- */
+
+/* Whether a generic address is one of a parameter, and where bank 0 has that.  Code that was not optimised takes the
+ * address of a structure among the parameters. */
+static bool is_parameter(const struct load *load, uint64_t address, uint32_t *offset_bytes)
+{
+    const struct wsdbg_thread_world *world = load->world;
+    uint32_t low, high;
+    if (load->instruction->operation != WSDBG_OP_LD || !wsdbg_is_machine_code(load->instruction) || !world->constant ||
+        !world->constant(world->context, 0, PARAMETERS_ADDRESS_BYTES, &low) ||
+        !world->constant(world->context, 0, PARAMETERS_ADDRESS_BYTES + WORD_BYTES, &high))
+        return false;
+    const uint64_t at_byte = address - ((uint64_t)high << WORD_BITS | low);
+    *offset_bytes = PARAMETERS_BYTES + (uint32_t)at_byte;
+    return high && at_byte < PARAMETERS_BYTES_MOST;
+}
+
+bool wsdbg_thread_loads_parameter(const struct wsdbg_instruction *instruction, const struct wsdbg_thread_world *world,
+                                  const struct wsdbg_thread_state *state)
+{
+    const struct load load = {instruction, world, state};
+    uint64_t address;
+    uint32_t offset_bytes;
+    return instruction->operation == WSDBG_OP_LD && global_address(&load, &address) &&
+           is_parameter(&load, address, &offset_bytes);
+}
+
 /* ---- words ---- */
 
 static bool word_at(const struct load *load, uint64_t address, uint32_t *word)
 {
     const struct wsdbg_thread_world *world = load->world;
+    uint32_t offset_bytes;
     if (is_of_constants(load->instruction))
         return world->constant &&
                world->constant(world->context, load->instruction->sources[0].bank, (uint32_t)address, word);
+    if (is_parameter(load, address, &offset_bytes) && world->constant(world->context, 0, offset_bytes, word))
+        return true;
     return world->global && world->global(world->context, address, load->instruction->operation == WSDBG_OP_LD, word);
 }
 

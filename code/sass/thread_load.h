@@ -17,6 +17,9 @@ bool wsdbg_thread_load(const struct wsdbg_instruction *load, const struct wsdbg_
 enum wsdbg_truth wsdbg_thread_names_shared(const struct wsdbg_instruction *access,
                                            const struct wsdbg_thread_world *world,
                                            const struct wsdbg_thread_state *state);
+/* Whether a generic load of machine code brings a parameter of the kernel, which nobody writes. */
+bool wsdbg_thread_loads_parameter(const struct wsdbg_instruction *load, const struct wsdbg_thread_world *world,
+                                  const struct wsdbg_thread_state *state);
 /* Whether each register of PTX that the load writes gets 64 bits. */
 bool wsdbg_thread_load_is_long(const struct wsdbg_instruction *load);
 /* What a load of one or two bytes makes of the word that they lie in, at this byte of it; false where it is not known.

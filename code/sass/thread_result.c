@@ -284,15 +284,26 @@ static struct wsdbg_thread_result combine(const struct wsdbg_thread_reader *read
     return only(wsdbg_thread_combine(reader));
 }
 
+static bool value_of_float_source(const struct wsdbg_thread_reader *reader, const struct wsdbg_operand *source,
+                                  uint64_t *value)
+{
+    uint32_t low, high = 0;
+    if (!wsdbg_thread_operand(reader->state, reader->world, source, 0, &low) ||
+        (source->registers > 1 && !wsdbg_thread_operand(reader->state, reader->world, source, 1, &high)))
+        return false;
+    *value = (uint64_t)high << REGISTER_BITS | low;
+    return true;
+}
+
 static struct wsdbg_thread_result step_of_floats(const struct wsdbg_thread_reader *reader)
 {
     struct wsdbg_operand sources[WSDBG_FLOAT_SOURCES_MOST];
-    uint32_t values[WSDBG_FLOAT_SOURCES_MOST], out;
+    uint64_t values[WSDBG_FLOAT_SOURCES_MOST], out;
     if (reader->instruction->operation == WSDBG_OP_FSETP)
         return compare_floats(reader);
     const unsigned count = wsdbg_thread_float_sources(reader->instruction, sources);
     for (unsigned i = 0; i < count; i++)
-        if (!wsdbg_thread_operand(reader->state, reader->world, &sources[i], 0, &values[i]))
+        if (!value_of_float_source(reader, &sources[i], &values[i]))
             return unknown;
     return count && wsdbg_thread_float(reader->instruction, values, &out) ? known(out) : unknown;
 }

@@ -84,7 +84,7 @@ static uint32_t pass_detour(struct walking *walking, uint32_t number)
         return WSDBG_GRAPH_NONE;
     if (!detour->can_be_passed)
         return lead_or_lose(walking, number);
-    walk_group_forget(&walking->group, detour->written);
+    walk_group_forget(&walking->group, detour->lost);
     walking->group.uncounted |= detour->has_atomics ? UINT32_MAX : 0;
     if (detour->stores && walking->group.plan->follows_stores)
         walk_words_lose(&walking->group.plan->words, &walking->group.place);

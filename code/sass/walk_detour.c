@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "flow/dominators.h"
+#include "sass/walk_kept.h"
 #include "sass/walk_plan.h"
 
 /* ---- whether anything is left to do ---- */
@@ -231,6 +232,9 @@ static struct wsdbg_error *find_detour(struct wsdbg_walk_plan *plan, uint32_t bl
             push(&between, graph, next, detour->meets);
         }
         detour->loops = between.visited[block];
+        memcpy(detour->lost, detour->written, sizeof detour->lost);
+        if (detour->can_be_passed)
+            error = walk_kept_find(graph, block, detour->meets, between.visited, detour->lost);
     }
     free(between.stack);
     free(between.visited);

@@ -242,7 +242,8 @@ bool walk_polls_global(const struct walk_lane *lane, uint32_t number)
     struct wsdbg_walk_told *told = wsdbg_walk_told_at(lane->group->plan, number);
     uint32_t low = 0, high = 0;
     if ((instruction->operation != WSDBG_OP_LDG && instruction->operation != WSDBG_OP_LD) ||
-        graph->blocks[graph->block_of[number]].loop == WSDBG_GRAPH_NONE || (told && !told->only_waits))
+        graph->blocks[graph->block_of[number]].loop == WSDBG_GRAPH_NONE || (told && !told->only_waits) ||
+        wsdbg_thread_loads_parameter(instruction, lane->world, lane->state))
         return false;
     if (!told || !walk_source(lane, instruction, 0, 0, &low))
         return true;

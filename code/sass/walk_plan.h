@@ -21,6 +21,7 @@ struct wsdbg_walk_detour {
     bool has_atomics;                            /* ... or atomics with a result */
     uint32_t meets;                              /* the block where the sides meet */
     uint64_t written[WSDBG_WALK_REGISTER_WORDS]; /* registers, a bit each; all behind a call of what is not known */
+    uint64_t lost[WSDBG_WALK_REGISTER_WORDS];    /* of these the ones that need not have their old values behind it */
 };
 
 /* What the lanes of a whole warp got from one shuffle, vote or lent copy.  known, predicates, predicates_known: a bit

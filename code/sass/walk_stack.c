@@ -161,9 +161,10 @@ static bool note_access(struct frame *frame, const struct wsdbg_instruction *acc
 {
     const struct wsdbg_operand *at = &access->sources[0];
     const bool stores = is_store(access);
+    const uint32_t span_end = access->local_first + access->local_words;
+    frame->words = span_end > frame->words ? span_end : frame->words;
     if (walk_stack_is_generic(access)) {
         frame->uses_pointer = true;
-        frame->words = access->local_words > frame->words ? access->local_words : frame->words;
         return moves_bytes(access);
     }
     if (!moves_bytes(access) || (stores && is_source(&access->sources[1], STACK_POINTER)))
@@ -277,7 +278,9 @@ static void name_access(struct wsdbg_instruction *access, const struct frame *fr
 {
     const struct wsdbg_operand *at = &access->sources[0];
     const uint32_t word = (uint32_t)at->value / WORD_BYTES;
-    if (at->number != STACK_POINTER || walk_stack_is_generic(access))
+    if (access->local_words)
+        name_words(access, access->local_first, access->local_first + access->local_words);
+    else if (at->number != STACK_POINTER)
         name_words(access, 0, frame->words);
     else if (moves_words(access))
         name_register(access);

@@ -44,6 +44,7 @@ struct defect {
     bool is_stage_0_hidden; /* the picture lacks the word of "empty" stage 0 */
     bool invalidates;       /* the producer invalidates the barriers at the end */
     bool may_release;       /* by its code the producer, too, could come to a release */
+    bool is_release_vague;  /* nobody knows on which barriers the code releases */
     bool all_but_one;       /* all lanes of the producer but lane 0 produce.  Lane 0 has left at once */
     bool serves_other;      /* ... but for an arrival on "other" */
     bool keeps;             /* behind the first copy comes another one, "kept", which consumers free at their end */
@@ -235,7 +236,8 @@ static void put_accesses(struct picture *p, const struct defect *d)
     const uint32_t first = d->consumers ? GROUP : 1, last = first + consumers_of(d) - 1;
     const enum wsdbg_lanes waiting = d->all_but_one ? WSDBG_LANES_UNKNOWN : WSDBG_LANES_ONE;
     const uint32_t fills = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(FULL, 0), STAGES, 1, WSDBG_LANES_ONE),
-                   frees = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0), STAGES, 1, WSDBG_LANES_ONE),
+                   frees = picture_access(p, WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, 0),
+                                          d->is_release_vague ? 0 : STAGES, 1, WSDBG_LANES_ONE),
                    full = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, 0), STAGES, 0, WSDBG_LANES_ONE),
                    empty = picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), STAGES, 0, waiting);
     picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), STAGES, 0, waiting);
@@ -296,6 +298,25 @@ static void test_each_defect_is_told(void **state)
             ways_expect(&p, defects[i].cause, defects[i].says);
         picture_deinit(&p);
     }
+    (void)state;
+}
+
+/* The consumer leaves before its first release, or there is none: nobody knows on which barriers the code releases. */
+static void test_warps_are_not_blamed_for_arrivals_that_may_be_elsewhere(void **state)
+{
+    static const struct defect kernel = {.rounds_fewer = ROUNDS, .may_release = true, .is_release_vague = true};
+    struct picture p;
+    struct wsdbg_diagnosis diagnosis;
+    assert_true(stand_still(&p, &kernel));
+    picture_still(&p);
+    picture_judge(&p, &diagnosis);
+    assert_true(diagnosis.finding_count > 0);
+    for (size_t i = 0; i < diagnosis.finding_count; i++)
+        assert_true(diagnosis.findings[i].confidence == WSDBG_CONFIDENCE_POSSIBLE ||
+                    diagnosis.findings[i].cause == WSDBG_CAUSE_UNKNOWN);
+    assert_int_equal(diagnosis.findings[0].cause, WSDBG_CAUSE_ARRIVE_MISSING);
+    wsdbg_diagnosis_deinit(&diagnosis);
+    picture_deinit(&p);
     (void)state;
 }
 
@@ -476,6 +497,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_defect_is_told),
+        cmocka_unit_test(test_warps_are_not_blamed_for_arrivals_that_may_be_elsewhere),
         cmocka_unit_test(test_a_round_more_than_there_are_arrivals_is_told),
         cmocka_unit_test(test_a_way_that_is_not_known_to_its_end_is_told),
         cmocka_unit_test(test_another_picture_is_not_explained),

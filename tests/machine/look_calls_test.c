@@ -380,6 +380,38 @@ static void a_loop_that_calls_is_one_place(void **state)
     (void)state;
 }
 
+static uint32_t moved_between(struct wsdbg_look *const looks[2])
+{
+    struct wsdbg_snapshot snapshot = {0};
+    assert_null(wsdbg_look_snapshot(looks, 2, &snapshot));
+    const uint32_t moved = snapshot.looks[1].moved;
+    wsdbg_snapshot_deinit(&snapshot);
+    return moved;
+}
+
+/* A look may have no time to read return addresses: the warp then stands where it stood, as far as is known. */
+static void a_call_that_is_not_known_is_no_movement(void **state)
+{
+    struct scene scene;
+    struct wsdbg_look *looks[3];
+    start(&scene);
+    const uint64_t pc = function_named(&scene, "4wait")->address + 5 * WSDBG_INSTRUCTION_BYTES;
+    const uint64_t calls[] = {behind_call(&scene, "caller", "4wait", 0), behind_call(&scene, "caller", "4wait", 1)};
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(stand(&scene, pc, i ? &calls[i - 1] : NULL, i > 0).copies > 1, i == 0);
+        for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
+            scene.warp.lanes[lane] = (struct wsdbg_machine_lane){.pc = pc, .thread = {lane, 0, 0}};
+        assert_null(wsdbg_look_take(&scene.standing.machine, scene.code, &looks[i]));
+    }
+    for (unsigned copy = 1; copy < 3; copy++)
+        assert_int_equal(moved_between((struct wsdbg_look *[]){looks[0], looks[copy]}), 0);
+    assert_int_equal(moved_between((struct wsdbg_look *[]){looks[1], looks[2]}), 1); /* it is in the other call */
+    for (unsigned i = 0; i < 3; i++)
+        wsdbg_look_destroy(looks[i]);
+    finish(&scene);
+    (void)state;
+}
+
 /* Lanes that do not execute now may have been called from elsewhere. */
 static void lanes_of_two_copies_are_not_one_wait(void **state)
 {
@@ -535,6 +567,7 @@ int main(void)
         cmocka_unit_test(without_frames_there_are_several_copies),
         cmocka_unit_test(warps_of_two_ctas_were_called_from_two_places),
         cmocka_unit_test(a_loop_that_calls_is_one_place),
+        cmocka_unit_test(a_call_that_is_not_known_is_no_movement),
         cmocka_unit_test(lanes_of_two_copies_are_not_one_wait),
         cmocka_unit_test(each_copy_is_a_wait),
         cmocka_unit_test(what_a_lane_will_test_is_calculated),

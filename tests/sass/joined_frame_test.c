@@ -88,6 +88,7 @@ static void test_a_store_to_any_word_leaves_them_in_memory(void **state)
     struct joined_code code = FOLLOWED(rows);
     assert_int_equal(code.lines[6].words, 0);
     assert_int_equal(instruction_at(&code, 6)->operation, WSDBG_OP_LDL);
+    assert_int_equal(instruction_at(&code, 4)->local_words, FRAME_BYTES / 4);
     free(code.lines);
     (void)state;
 }
@@ -109,6 +110,8 @@ static void test_an_array_stays_in_memory(void **state)
     struct joined_code code = FOLLOWED(rows);
     assert_int_equal(code.lines[7].words, 0);
     assert_int_equal(instruction_at(&code, 7)->operation, WSDBG_OP_LDL);
+    assert_int_equal(instruction_at(&code, 5)->local_first, 0); /* of the frame's four words the two of the array */
+    assert_int_equal(instruction_at(&code, 5)->local_words, 2);
     assert_int_equal(code.lines[6].words, 1);
     assert_int_equal(code.lines[8].words, 1);
     assert_int_equal(code.lines[8].word, code.lines[6].word);

@@ -267,6 +267,39 @@ static void other_steps_with_floats_are_not_followed(void **unused)
     }
 }
 
+/* The steps of a division of 64 bits: the divisor's number rounded up, and the reciprocal's whole one. */
+static void numbers_of_64_bits_go_through_floats(void **unused)
+{
+    static const struct wsdbg_instruction to_float = {OP_HALF(I2F, 0x0000000000007312, 0x309000), TO(R(11))},
+                                          to_long = {OP_HALF(F2I, 0x0000000000007311, 0x20d800), TO(PAIR(10))};
+    static const struct {
+        uint32_t low, high, number;
+    } floats[] = {{1024, 0, 0x44800000}, {0, 1, 0x4f800000}, {1, 1, 0x4f800001}, {UINT32_MAX, UINT32_MAX, 0x5f800000}};
+    static const struct {
+        uint32_t number, low, high;
+    } wholes[] = {{0x44800000, 1024, 0}, {0x5f000000, 0, 0x80000000}, {0x4f800001, 512, 1}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
+        struct wsdbg_thread_state state = {0};
+        state.known[0] = state.known[1] = true;
+        state.value[0] = floats[i].low;
+        state.value[1] = floats[i].high;
+        wsdbg_thread_step(&to_float, &world, &state);
+        assert_register(&state, 11, floats[i].number, i);
+    }
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
+        struct wsdbg_thread_state state = {0};
+        state.known[0] = true;
+        state.value[0] = wholes[i].number;
+        wsdbg_thread_step(&to_long, &world, &state);
+        assert_register(&state, 10, wholes[i].low, i);
+        assert_register(&state, 11, wholes[i].high, i);
+    }
+    struct wsdbg_thread_state state = {.known = {true}, .value = {0x5f800000}}; /* 2^64 */
+    wsdbg_thread_step(&to_long, &world, &state);
+    assert_register(&state, 10, ANY, 0);
+}
+
 /* A flag of 16 bits in a register whose other half nobody knows. */
 static void bits_are_known_where_a_word_is_not(void **unused)
 {
@@ -303,6 +336,7 @@ int main(void)
         cmocka_unit_test(a_clusters_number_is_a_product_of_floats),
         cmocka_unit_test(a_comparison_of_floats_is_told),
         cmocka_unit_test(other_steps_with_floats_are_not_followed),
+        cmocka_unit_test(numbers_of_64_bits_go_through_floats),
         cmocka_unit_test(bits_are_known_where_a_word_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,6 +94,52 @@ static void test_an_element_of_an_array_is_followed(void **state)
     (void)state;
 }
 
+/* In joined code it is known which array a store is to (wsdbg_instruction.local_first): words 4 and 5 of the frame. */
+static void test_a_store_to_an_array_leaves_other_words_alone(void **state)
+{
+#define STORE_ELEMENT(reg)                                                                                   \
+    {                                                                                                        \
+        OF(OP(STL), UNGUARDED, FROM(AT(5, 0), R(reg)), .width_bytes = 4, .local_first = 4, .local_words = 2) \
+    }
+    static const struct row rows[] = {
+        {"a word beside the array", {ARRAY, UNKNOWN_INDEX, STORE_ELEMENT(2), LOAD(4, 4, STACK, 8), ARRIVE_R4}, 3},
+        {"an element of it",
+         {ARRAY,
+          {SET(9, 5)},
+          STORE(4, STACK, 16, 9),
+          UNKNOWN_INDEX,
+          STORE_ELEMENT(2),
+          LOAD(4, 4, STACK, 16),
+          ARRIVE_R4},
+         UNKNOWN},
+        {"the element that was stored", {ARRAY, INDEX(20), STORE_ELEMENT(2), LOAD(4, 4, STACK, 20), ARRIVE_R4}, 7},
+    };
+    EXPECT(rows);
+    (void)state;
+}
+
+/* The loop stores to an array from which nobody loads: a walk only counts its rounds. */
+static void test_a_store_that_nobody_loads_is_not_executed(void **state)
+{
+#define FILL(span_first, span_words)                                                                  \
+    PROLOGUE, {SET(9, 5)}, STORE(4, STACK, 8, 9), {SET(6, 0)},                                        \
+        {OF(OP(SHF), UNGUARDED, TO(R(3)), FROM(R(6), NUMBER(0), ZERO))},                              \
+        {OF(OP(IADD3), UNGUARDED, TO(R(5)), FROM(R(3), R(STACK), ZERO))},                             \
+        {OF(OP(STL), UNGUARDED, FROM(AT(5, 16), R(6)), .width_bytes = 4, .local_first = (span_first), \
+            .local_words = (span_words))},                                                            \
+        PLUS(6, 6, 4), IS(0, 6, LT, 32), {OP(BRA), IF(0), JUMP(-5)}, LOAD(4, 4, STACK, 8), ARRIVE_R4
+    static const struct wsdbg_instruction array[] = {FILL(4, 8)}, any[] = {FILL(0, 16)};
+    struct wsdbg_walk walk = WALK(array, 0), longer = WALK(any, 0);
+    assert_true(walk.is_whole);
+    assert_true(longer.is_whole);
+    assert_int_equal(walk.steps[0].number, 5);
+    assert_int_equal(longer.steps[0].number, 5);
+    assert_true(walk.work + 8 * 3 <= longer.work); /* in each of 8 rounds it leaves out the store and its address */
+    free(walk.steps);
+    free(longer.steps);
+    (void)state;
+}
+
 /* R8: 0x01020384.  Bytes keep what they hold beside others that are stored or not known. */
 static void test_bytes_of_the_stack_frame_are_followed(void **state)
 {
@@ -288,6 +334,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_word_of_the_stack_frame_is_followed),
         cmocka_unit_test(test_an_element_of_an_array_is_followed),
+        cmocka_unit_test(test_a_store_to_an_array_leaves_other_words_alone),
+        cmocka_unit_test(test_a_store_that_nobody_loads_is_not_executed),
         cmocka_unit_test(test_bytes_of_the_stack_frame_are_followed),
         cmocka_unit_test(test_what_a_store_may_have_changed_is_not_known),
         cmocka_unit_test(test_a_frame_whose_address_goes_elsewhere_is_not_followed),

@@ -413,6 +413,83 @@ static void test_a_generic_access_may_be_to_shared_memory_of_any_rank(void **sta
     (void)state;
 }
 
+/* Code that was not optimised takes the address of a structure among the parameters.  Bank 0 has the generic address of
+ * all of them, here with the parameter that `constant` knows as the first one. */
+#define PARAMETERS_AT UINT64_C(0x7f6b00000210)
+
+static bool constant_of_parameters(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    *value = offset_bytes == 0x198 ? (uint32_t)PARAMETERS_AT : (uint32_t)(PARAMETERS_AT >> 32);
+    return (bank == 0 && (offset_bytes == 0x198 || offset_bytes == 0x19c)) ||
+           constant(context, bank, offset_bytes, value);
+}
+
+static struct wsdbg_walk walk_of_parameters(const struct wsdbg_instruction *code, size_t count, uint32_t parameter)
+{
+    const struct wsdbg_thread_world world = {.context = &parameter, .constant = constant_of_parameters};
+    return walk_in(code, count, &world, WITHOUT_LIMITS);
+}
+
+#define ADDRESS_OF_PARAMETERS(pair, offset)                                                       \
+    {OP(LDC),                                                                                     \
+     UNGUARDED,                                                                                   \
+     TO(OPERAND(REGISTER, .number = (pair), .registers = 2)),                                     \
+     FROM(OPERAND(CONSTANT, .number = WSDBG_RZ, .value = 0x198, .registers = 2)),                 \
+     .width_bytes = 8,                                                                            \
+     .words = {1, 0}},                                                                            \
+    {                                                                                             \
+        OP(IADD3), UNGUARDED, TO(R(pair)), FROM(R(pair), NUMBER(offset), ZERO), .words = { 1, 0 } \
+    }
+#define LOAD_GENERIC(reg, pair)                                                                 \
+    {                                                                                           \
+        OP(LD), UNGUARDED, TO(R(reg)), FROM(PAIR_AT(pair)), .width_bytes = 4, .words = { 1, 0 } \
+    }
+
+static void test_a_parameter_has_a_generic_address(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        ADDRESS_OF_PARAMETERS(4, 0),
+        LOAD_GENERIC(3, 4),
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(3)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+    };
+    static const struct wsdbg_instruction below[] = {
+        ADDRESS_OF_PARAMETERS(4, -4),
+        LOAD_GENERIC(3, 4),
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(3)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walk = walk_of_parameters(code, sizeof code / sizeof *code, 5);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.steps[0].number, 5);
+    free(walk.steps);
+    walk = walk_of_parameters(below, sizeof below / sizeof *below, 5);
+    assert_false(walk.is_whole);
+    free(walk.steps);
+    (void)state;
+}
+
+/* A loop that reads a parameter again waits for nothing: nobody writes it. */
+static void test_a_loop_may_read_a_parameter_again(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        ADDRESS_OF_PARAMETERS(4, 0),
+        {SET(6, 0)},
+        LOAD_GENERIC(3, 4),
+        {OP(VIADD), UNGUARDED, TO(R(6)), FROM(R(6), NUMBER(1))},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(6), R(3), ALWAYS), .mode = WSDBG_COMPARE_LT},
+        {OP(BRA), IF(0), JUMP(-3)},
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(6)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct wsdbg_walk walk = walk_of_parameters(code, sizeof code / sizeof *code, 5);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.count, 1);
+    assert_int_equal(walk.steps[0].number, 5);
+    free(walk.steps);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +504,8 @@ int main(void)
         cmocka_unit_test(test_a_trip_count_may_be_a_quotient),
         cmocka_unit_test(test_a_sum_is_known_as_far_as_its_addends_are),
         cmocka_unit_test(test_a_generic_access_may_be_to_shared_memory_of_any_rank),
+        cmocka_unit_test(test_a_parameter_has_a_generic_address),
+        cmocka_unit_test(test_a_loop_may_read_a_parameter_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

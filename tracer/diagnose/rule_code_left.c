@@ -108,6 +108,8 @@ static bool judge_mbarrier(struct left *left)
     if (b->row == WSDBG_NONE || b->pending == 0 || !have_arrivers_left(left, barrier))
         return false;
     const bool came = wsdbg_set_count(&left->by) > 0;
+    if (!came && wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, b->row, NULL) == WSDBG_MATCH_OPEN)
+        return false; /* nobody knows of an arrival of the kernel that it is on this barrier */
     if (!came)
         note_who_could(left, b->row);
     if (!wsdbg_set_count(&left->by))

@@ -283,6 +283,12 @@ static struct wsdbg_warp_set left_arrivers(const struct totals *totals)
     return set;
 }
 
+/* Whether the kernel has arrivals that may be on the barrier, and nobody knows of one that it is. */
+static bool is_arrival_open(const struct totals *totals)
+{
+    return wsdbg_code_has(totals->c, WSDBG_KINDS_ARRIVAL, totals->row, NULL) == WSDBG_MATCH_OPEN;
+}
+
 static void say_left(const struct totals *totals, const struct wsdbg_warp_set *left)
 {
     struct wsdbg_case *c = totals->c;
@@ -480,8 +486,10 @@ static bool say_too_few(const struct totals *totals)
     }
     if (totals->in_walks >= totals->expected)
         return false;
-    if (totals->arrivals || !wsdbg_set_count(&left) || !have_left_at_bytes(totals, &left))
-        say_never(totals);
+    struct totals doubtful = *totals;
+    doubtful.is_guessed |= wsdbg_set_count(&left) && is_arrival_open(totals); /* they may have left too early, or not */
+    if (totals->arrivals || !wsdbg_set_count(&left) || !have_left_at_bytes(totals, &left) || is_arrival_open(totals))
+        say_never(&doubtful);
     else
         say_left(totals, &left);
     return true;

@@ -70,6 +70,8 @@ static struct wsdbg_error *observe(struct steps *steps, struct wsdbg_look *look)
     if (!error)
         error = wsdbg_look_copies(source, &steps->operands, rows, &steps->seen);
     if (!error)
+        error = wsdbg_look_named(source, &steps->seen, rows, &steps->operands);
+    if (!error)
         error = wsdbg_look_standing(source, &steps->seen, &steps->operands, rows, look->warps);
     if (!error)
         error = wsdbg_look_waited_words(source, &steps->seen, &steps->operands, rows, steps->words);
@@ -117,7 +119,11 @@ static struct wsdbg_error *look_around(struct steps *steps)
     if (!error)
         error = wsdbg_look_walks(&steps->source, seen, steps->access_first, tables);
     if (!error)
+        error = wsdbg_look_places(&steps->source, seen, steps->words, tables->out);
+    if (!error)
         wsdbg_look_rings(tables->out);
+    if (!error)
+        error = wsdbg_look_told(tables->out);
     if (!error)
         error = wsdbg_look_code(seen, tables);
     return error;

@@ -64,8 +64,9 @@ struct wsdbg_look_cta {
 };
 
 struct wsdbg_look_warp {
-    uint32_t machine; /* WSDBG_NONE = it exited */
-    uint64_t stands;  /* see struct wsdbg_look_standing */
+    uint32_t machine;        /* WSDBG_NONE = it exited */
+    uint64_t stands, places; /* see struct wsdbg_look_standing */
+    bool is_copy_open;
 };
 
 /* Lanes of a warp that stand at one place. */
@@ -215,6 +216,10 @@ struct wsdbg_error *wsdbg_look_copies(const struct wsdbg_look_source *source,
                                       const struct wsdbg_look_operands *operands, const struct wsdbg_snapshot *rows,
                                       struct wsdbg_look_seen *seen);
 
+/* The named barriers of parts whose registers do not tell them, by the index of the warp's threads. */
+struct wsdbg_error *wsdbg_look_named(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                     const struct wsdbg_snapshot *rows, struct wsdbg_look_operands *operands);
+
 /* wsdbg_loop_around, of a few loops kept: many warps stand in the same ones.  And what lanes need that are followed to
  * their waits. */
 enum { WSDBG_RECENT_LOOPS = 8 };
@@ -302,8 +307,22 @@ size_t wsdbg_look_walks_whole(const struct wsdbg_snapshot *rows, size_t first, s
 /* snapshot.walks and steps. */
 struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                      const uint32_t *access_first, struct wsdbg_look_tables *tables);
+/* The id of an mbarrier at an offset that has no name. */
+enum { WSDBG_LOOK_UNNAMED_ID = 256 };
+static inline uint32_t wsdbg_look_unnamed_id(uint32_t offset)
+{
+    return WSDBG_LOOK_UNNAMED_ID + offset / (uint32_t)sizeof(uint64_t);
+}
+/* What the word of an mbarrier at an offset of the row's CTA says. */
+struct wsdbg_error *wsdbg_look_read_mbarrier(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                             uint32_t offset, struct wsdbg_words *words, struct wsdbg_barrier *row);
+/* Rows of mbarriers that walks initialise and that have none yet.  Reads their words. */
+struct wsdbg_error *wsdbg_look_places(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                      struct wsdbg_words *words, struct wsdbg_snapshot *out);
 /* Ids and stages of mbarriers that one instruction takes in turn, as walks show. */
 void wsdbg_look_rings(struct wsdbg_snapshot *out);
+/* Addresses of accesses that walks tell. */
+struct wsdbg_error *wsdbg_look_told(struct wsdbg_snapshot *out);
 /* snapshot.code. */
 struct wsdbg_error *wsdbg_look_code(const struct wsdbg_look_seen *seen, struct wsdbg_look_tables *tables);
 

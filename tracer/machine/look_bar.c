@@ -38,9 +38,45 @@ static void take_present(const struct wsdbg_instruction *instruction, uint32_t n
         }
 }
 
+static bool writes_needed(const struct wsdbg_instruction *instruction, const bool *needed)
+{
+    for (unsigned d = 0; d < instruction->destination_count; d++)
+        for (unsigned part = 0; part == 0 || part < instruction->destinations[d].registers; part++) {
+            const unsigned reg = wsdbg_register_of(&instruction->destinations[d], part);
+            if (reg < WSDBG_REGISTER_COUNT && needed[reg])
+                return true;
+        }
+    return false;
+}
+
+static void need_sources(const struct wsdbg_instruction *instruction, bool *needed)
+{
+    for (unsigned s = 0; s < instruction->source_count; s++)
+        for (unsigned part = 0; part == 0 || part < instruction->sources[s].registers; part++) {
+            const unsigned reg = wsdbg_register_of(&instruction->sources[s], part);
+            if (reg < WSDBG_REGISTER_COUNT)
+                needed[reg] = true;
+        }
+}
+
+/* A look has read only the first registers of a lane.  Reads the others that the operands of the BAR depend on, from
+ * the begin of its block, and that nothing writes up to the counter. */
+static void read_others(struct look_lane *lane, const struct wsdbg_graph *graph, uint32_t first, uint32_t bar,
+                        const struct last_writes *writes, struct wsdbg_thread_state *now)
+{
+    bool needed[WSDBG_REGISTER_COUNT] = {false};
+    need_sources(wsdbg_graph_instruction(graph, bar), needed);
+    for (uint32_t i = bar; i-- > first;)
+        if (writes_needed(wsdbg_graph_instruction(graph, i), needed))
+            need_sources(wsdbg_graph_instruction(graph, i), needed);
+    for (uint32_t reg = lane->general_count; reg < WSDBG_RZ; reg++)
+        if (needed[reg] && writes->at[reg] == WSDBG_NO_INSTRUCTION)
+            now->known[reg] = look_lane_general(lane, reg, &now->value[reg]);
+}
+
 /* What registers held at a BAR that the lane has passed: calculated from the begin of its block, of registers that were
  * not written since. */
-static void find_state_at(const struct look_lane *lane, const struct wsdbg_look_part *part, uint32_t bar,
+static void find_state_at(struct look_lane *lane, const struct wsdbg_look_part *part, uint32_t bar,
                           const struct wsdbg_thread_world *world, struct wsdbg_thread_state *state)
 {
     const struct wsdbg_graph *graph = part->place.function->graph;
@@ -49,6 +85,7 @@ static void find_state_at(const struct look_lane *lane, const struct wsdbg_look_
     struct last_writes writes;
     look_lane_state(lane, &now);
     find_last_writes(graph, first, part->place.instruction, &writes);
+    read_others(lane, graph, first, bar, &writes, &now);
     *state = now;
     for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
         if (writes.at[reg] != WSDBG_NO_INSTRUCTION)

@@ -26,7 +26,7 @@ struct barriers {
 /* cta << 32 | kind << 24 | id << 8 | stage: sorts as the barriers do. */
 typedef uint64_t barrier_key;
 #define NO_KEY UINT64_MAX
-enum { UNNAMED_ID = 256, ID_MASK = 0xffff, FLAGS_MAX = 4096 };
+enum { ID_MASK = 0xffff, FLAGS_MAX = 4096 };
 
 struct keys {
     barrier_key *items;
@@ -54,7 +54,7 @@ static barrier_key mbarrier_key(const struct barriers *barriers, uint32_t cta, u
     const struct wsdbg_families *families = families_of(barriers, target);
     if (wsdbg_family_at(families, offset, &family, &stage))
         return make_key(target, WSDBG_BARRIER_MBARRIER, families->rows[family].id, stage);
-    return make_key(target, WSDBG_BARRIER_MBARRIER, UNNAMED_ID + offset / 8, 0);
+    return make_key(target, WSDBG_BARRIER_MBARRIER, wsdbg_look_unnamed_id(offset), 0);
 }
 
 /* Flags are numbered in the order of the parts that poll them. */
@@ -148,8 +148,8 @@ static bool offset_of(const struct wsdbg_families *families, const struct wsdbg_
             *offset = families->rows[i].first + barrier->stage * families->rows[i].stride;
             return true;
         }
-    *offset = (barrier->id - UNNAMED_ID) * 8;
-    return barrier->id >= UNNAMED_ID;
+    *offset = (barrier->id - WSDBG_LOOK_UNNAMED_ID) * 8;
+    return barrier->id >= WSDBG_LOOK_UNNAMED_ID;
 }
 
 /* How a simulated device calls it in events of its own. */
@@ -170,28 +170,33 @@ static void find_array(const struct barriers *barriers, uint32_t offset, struct 
 }
 
 /* A word that no mbarrier can have is kept, and its phase stays unknown. */
-static struct wsdbg_error *fill_mbarrier(const struct barriers *barriers, struct wsdbg_barrier *barrier)
+struct wsdbg_error *wsdbg_look_read_mbarrier(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                             uint32_t offset, struct wsdbg_words *words, struct wsdbg_barrier *row)
 {
-    uint32_t offset;
     uint64_t word;
     bool known;
-    if (!offset_of(families_of(barriers, barrier->cta), barrier, &offset))
-        return NULL;
-    barrier->shared_offset = wsdbg_known_u32(offset);
-    find_array(barriers, offset, barrier);
-    struct wsdbg_error *error =
-        wsdbg_look_word(barriers->source, barriers->seen, barrier->cta, offset, barriers->words, &word, &known);
+    row->shared_offset = wsdbg_known_u32(offset);
+    struct wsdbg_error *error = wsdbg_look_word(source, seen, row->cta, offset, words, &word, &known);
     if (error || !known)
         return error;
     const struct wsdbg_mbarrier_word fields = wsdbg_mbarrier_word(word);
-    barrier->word = wsdbg_known_u64(word);
+    row->word = wsdbg_known_u64(word);
     if (!fields.is_valid)
         return NULL;
-    barrier->phase = wsdbg_known_u32(fields.phase);
-    barrier->expected_arrivals = wsdbg_known_u32(fields.expected);
-    barrier->pending_arrivals = wsdbg_known_u32(fields.pending);
-    barrier->pending_tx_bytes = wsdbg_known_u64((uint64_t)(int64_t)fields.missing_bytes);
+    row->phase = wsdbg_known_u32(fields.phase);
+    row->expected_arrivals = wsdbg_known_u32(fields.expected);
+    row->pending_arrivals = wsdbg_known_u32(fields.pending);
+    row->pending_tx_bytes = wsdbg_known_u64((uint64_t)(int64_t)fields.missing_bytes);
     return NULL;
+}
+
+static struct wsdbg_error *fill_mbarrier(const struct barriers *barriers, struct wsdbg_barrier *barrier)
+{
+    uint32_t offset;
+    if (!offset_of(families_of(barriers, barrier->cta), barrier, &offset))
+        return NULL;
+    find_array(barriers, offset, barrier);
+    return wsdbg_look_read_mbarrier(barriers->source, barriers->seen, offset, barriers->words, barrier);
 }
 
 static bool arrives_without_waiting(const struct wsdbg_look_grid *grid, uint8_t kind, uint32_t id)

@@ -76,6 +76,13 @@ static enum registers compare_registers(const struct wsdbg_look *before, uint32_
     return before->warps[sample_was].registers == now->warps[sample].registers ? REGISTERS_SAME : REGISTERS_DIFFER;
 }
 
+/* Whether a warp stands elsewhere than before.  Who called the function in which it stands may not be known of one of
+ * the looks: the time to read return addresses is short. */
+static bool stands_elsewhere(const struct wsdbg_look_standing *then, const struct wsdbg_look_standing *is)
+{
+    return then->is_copy_open || is->is_copy_open ? then->places != is->places : then->stands != is->stands;
+}
+
 /* An operand that is not known in a wait that the code names still leaves the wait; one whose phase is over is about to
  * go on, and may have come back. */
 static struct wsdbg_look_motion motion_of(const struct wsdbg_look *before, uint32_t was, const struct wsdbg_look *now,
@@ -85,7 +92,7 @@ static struct wsdbg_look_motion motion_of(const struct wsdbg_look *before, uint3
         return (struct wsdbg_look_motion){.moved = true};
     const struct wsdbg_look_standing *then = &before->warps[was], *is = &now->warps[warp];
     const enum wsdbg_warp_state state = now->found.warps[warp].state;
-    if (then->stands != is->stands || (then->wants_known && is->wants_known && then->wants != is->wants))
+    if (stands_elsewhere(then, is) || (then->wants_known && is->wants_known && then->wants != is->wants))
         return (struct wsdbg_look_motion){.moved = true};
     if (is->explained)
         return (struct wsdbg_look_motion){.stands = state != WSDBG_WARP_RUNNING ? wsdbg_mix(1, is->stands) | 1 : 0};

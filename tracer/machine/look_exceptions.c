@@ -7,7 +7,7 @@
  * Either way that tells nothing of a thread; those that were at the instruction are the active lanes whose guard holds.
  * A simulated device tells the thread and what it accessed.
  * A warp may go on for a few instructions before it is stopped: an operand, or a guard, is known only where none of
- * those between the instruction and the lane's counter, in one straight line, wrote a register of it.  Registers are
+ * those between the instruction and the lane's counter (passed_way.h) wrote a register of it.  Registers are
  * read for so long as those of warps that only add to a state are: where the GPU stands still for it, an error of all
  * its warps must not use up the look.
  */
@@ -16,6 +16,7 @@
 
 #include "base/grow.h"
 #include "machine/look.h"
+#include "machine/passed_way.h"
 #include "sass/flow.h"
 
 /* CUDBGException_t: of a thread are those, all others of its warp or of more. */
@@ -53,36 +54,16 @@ static void end_contexts(const struct wsdbg_machine *machine, struct wsdbg_snaps
     }
 }
 
-/* How far the lane with this counter is behind the place, in one straight line; false where it is not. */
-static bool passed_since(const struct wsdbg_code_place *place, uint64_t pc, uint32_t *passed)
-{
-    const struct wsdbg_graph *graph = place->function->graph;
-    const struct wsdbg_block *block = wsdbg_graph_block(graph, wsdbg_graph_block_of(graph, place->instruction));
-    const uint64_t from = wsdbg_code_address(place);
-    const uint64_t count = pc >= from ? (pc - from) / WSDBG_INSTRUCTION_BYTES : UINT64_MAX;
-    *passed = (uint32_t)count;
-    if (place->function->joined) /* its instructions are not those of the function one for one */
-        return count == 0;
-    return count <= block->first + block->count - place->instruction;
-}
-
-static bool still_holds(const struct wsdbg_code_place *place, const struct wsdbg_operand *operand, uint32_t passed)
-{
-    for (uint32_t i = place->instruction; i < place->instruction + passed; i++)
-        if (wsdbg_writes_operand(wsdbg_graph_instruction(place->function->graph, i), operand))
-            return false;
-    return true;
-}
-
 /* Whether the lane executed the instruction, as far as its guard tells. */
 static struct wsdbg_error *is_guard_open(struct wsdbg_machine *machine, uint32_t machine_warp, uint32_t lane,
-                                         const struct wsdbg_code_place *place, uint32_t passed, bool *open, bool *known)
+                                         const struct wsdbg_code_place *place, const struct passed_way *way, bool *open,
+                                         bool *known)
 {
     const struct wsdbg_instruction *instruction = wsdbg_graph_instruction(place->function->graph, place->instruction);
     const struct wsdbg_operand guard = {.kind = WSDBG_OPERAND_PREDICATE, .number = instruction->guard, .registers = 1};
     uint32_t mask = 0;
     *open = *known = instruction->guard == WSDBG_PT;
-    if (*known || instruction->guard_is_uniform || !still_holds(place, &guard, passed))
+    if (*known || instruction->guard_is_uniform || !passed_way_keeps(place, way, &guard))
         return NULL;
     struct wsdbg_error *error = machine->ops->predicates(machine, machine_warp, lane, &mask, known);
     *open = !error && *known && (mask >> instruction->guard & 1) != instruction->guard_is_negated;
@@ -98,13 +79,13 @@ static struct wsdbg_error *find_lanes(struct wsdbg_machine *machine, const struc
     bool all_known = true;
     *lanes = 0;
     for (uint32_t lane = 0; !error && all_known && lane < WSDBG_MACHINE_LANES; lane++) {
-        uint32_t passed;
+        struct passed_way way;
         bool open = false;
         if (!(reported & warp->active_lanes & warp->valid_lanes & UINT32_C(1) << lane))
             continue;
-        all_known = passed_since(place, warp->lanes[lane].pc, &passed);
+        all_known = passed_way_find(place, warp->lanes[lane].pc, &way);
         if (all_known)
-            error = is_guard_open(machine, machine_warp, lane, place, passed, &open, &all_known);
+            error = is_guard_open(machine, machine_warp, lane, place, &way, &open, &all_known);
         *lanes |= (uint32_t)open << lane;
     }
     *lanes = all_known ? *lanes : 0;
@@ -165,8 +146,8 @@ static struct wsdbg_error *find_addresses(struct wsdbg_machine *machine, uint32_
     for (uint32_t left = lanes; !error && out->known && left; left &= left - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         uint64_t address = 0;
-        uint32_t passed;
-        out->known = passed_since(place, warp->lanes[lane].pc, &passed) && still_holds(place, operand, passed);
+        struct passed_way way;
+        out->known = passed_way_find(place, warp->lanes[lane].pc, &way) && passed_way_keeps(place, &way, operand);
         if (out->known)
             error = wsdbg_look_address(machine, machine_warp, lane, operand, &address, &out->known);
         if (out->known)

@@ -3,6 +3,9 @@
  *
  * Reads: snapshot.walks and steps.  Writes: ids and stages of snapshot.barriers, stages of snapshot.names.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "machine/look.h"
 
 enum { PLACES_MOST = 64, MBARRIER_BYTES = 8, SPACING_MOST = 64 };
@@ -38,6 +41,36 @@ static uint32_t place_at(const struct rings *rings, uint32_t offset)
     return at;
 }
 
+/* Where the array begins of which a place is, as far as that is known so far. */
+static uint32_t first_offset(const struct rings *rings, const struct ring_place *place)
+{
+    uint32_t first = place->offset;
+    for (uint32_t i = 0; i < rings->count; i++)
+        if (rings->places[i].id == place->id && rings->places[i].offset < first)
+            first = rings->places[i].offset;
+    return first;
+}
+
+static bool lies_before(const struct rings *rings, const struct ring_place *a, const struct ring_place *b)
+{
+    const uint32_t first_a = first_offset(rings, a), first_b = first_offset(rings, b);
+    return first_a != first_b ? first_a < first_b : a->offset < b->offset;
+}
+
+/* Array by array, in the order of their addresses: those without a name lie among the others. */
+static void sort_places(struct rings *rings)
+{
+    for (uint32_t i = 1; i < rings->count; i++) {
+        const struct ring_place place = rings->places[i];
+        uint32_t at = i;
+        for (; at > 0 && lies_before(rings, &place, &rings->places[at - 1]); at--)
+            rings->places[at] = rings->places[at - 1];
+        rings->places[at] = place;
+    }
+    for (uint32_t i = 0; i < rings->count; i++)
+        rings->places[i].ring_first = i;
+}
+
 /* The mbarriers of the first CTA that has rows.  False: there are too many, or none. */
 static bool note_places(struct rings *rings)
 {
@@ -56,6 +89,7 @@ static bool note_places(struct rings *rings)
                                                           .ring_first = rings->count};
         rings->count++;
     }
+    sort_places(rings);
     return rings->count > 1;
 }
 
@@ -166,12 +200,34 @@ static bool join(struct rings *rings)
     return any;
 }
 
-static void set_stages(struct rings *rings, uint32_t id, uint32_t stages)
+/* A name that is an address is that of the first stage. */
+static void set_stages(struct rings *rings, uint32_t id, uint32_t stages, uint32_t first_offset_of_ring)
 {
+    static const char by_address[] = "mbarrier 0x";
     const uint32_t module = rings->out->grids[rings->grid].module;
     const struct wsdbg_name *name = wsdbg_snapshot_name(rings->out, module, WSDBG_NAME_MBARRIER, id);
-    if (name && stages <= UINT8_MAX)
-        rings->out->names[name - rings->out->names].stages = (uint8_t)stages;
+    struct wsdbg_name *row = name ? &rings->out->names[name - rings->out->names] : NULL;
+    if (row && stages <= UINT8_MAX)
+        row->stages = (uint8_t)stages;
+    if (row && !strncmp(row->name, by_address, sizeof by_address - 1))
+        snprintf(row->name, sizeof row->name, "%s%x", by_address, first_offset_of_ring);
+}
+
+static uint32_t length_of(const struct rings *rings, uint32_t first)
+{
+    uint32_t length = 0;
+    while (first + length < rings->count && rings->places[first + length].ring_first == first)
+        length++;
+    return length;
+}
+
+/* The id of a ring's first place that has a name; if none has, that of the first one. */
+static uint32_t id_of_ring(const struct rings *rings, uint32_t first)
+{
+    for (uint32_t at = first; at < rings->count && rings->places[at].ring_first == first; at++)
+        if (rings->places[at].id < WSDBG_LOOK_UNNAMED_ID)
+            return rings->places[at].id;
+    return rings->places[first].id;
 }
 
 static void write(struct rings *rings)
@@ -182,11 +238,11 @@ static void write(struct rings *rings)
         if (at == rings->count)
             continue;
         const struct ring_place *first = &rings->places[rings->places[at].ring_first];
-        row->id = first->id;
+        row->id = id_of_ring(rings, rings->places[at].ring_first);
         row->stage = first->stage + at - rings->places[at].ring_first;
         row->name =
             wsdbg_snapshot_name(rings->out, rings->out->grids[rings->grid].module, WSDBG_NAME_MBARRIER, row->id);
-        set_stages(rings, first->id, row->stage + 1);
+        set_stages(rings, row->id, first->stage + length_of(rings, rings->places[at].ring_first), first->offset);
     }
 }
 

@@ -351,6 +351,18 @@ static struct wsdbg_error *locate(struct listing *listing, uint32_t grid, size_t
     return error;
 }
 
+/* What a function waits for depends on who called it.  A loop may call functions, and begin in their caller. */
+static void add_home(struct wsdbg_look_warp *warp, const struct wsdbg_look_part *part, uint64_t home, uint32_t lanes)
+{
+    const bool is_joined = part->place.function && part->place.function->joined;
+    const uint64_t called = is_joined ? wsdbg_mix(home, part->site.home) : home;
+    warp->is_copy_open |= part->copies > 1;
+    for (; lanes; lanes &= lanes - 1) {
+        warp->stands += wsdbg_mix(called, (uint64_t)__builtin_ctz(lanes) + 1);
+        warp->places += wsdbg_mix(home, (uint64_t)__builtin_ctz(lanes) + 1);
+    }
+}
+
 static struct wsdbg_error *add_parts(struct listing *listing, uint32_t grid, uint32_t warp)
 {
     const struct wsdbg_machine_warp *machine_row = &listing->machine->warps[listing->seen->warps[warp].machine];
@@ -368,12 +380,8 @@ static struct wsdbg_error *add_parts(struct listing *listing, uint32_t grid, uin
         error = locate(listing, grid, i);
         const struct wsdbg_look_part *part = &listing->seen->parts[i];
         const struct wsdbg_code_place at = {part->place.function, part->site.home};
-        uint64_t home = at.function ? wsdbg_code_address(&at) : part->pc;
-        /* What a function waits for depends on who called it.  A loop may call functions, and begin in their caller. */
-        if (at.function && at.function->joined)
-            home = wsdbg_mix(home, at.instruction);
-        for (uint32_t lanes = listing->out->parts[i].lanes; lanes; lanes &= lanes - 1)
-            listing->seen->warps[warp].stands += wsdbg_mix(home, (uint64_t)__builtin_ctz(lanes) + 1);
+        const uint64_t home = at.function ? wsdbg_code_address(&at) : part->pc;
+        add_home(&listing->seen->warps[warp], part, home, listing->out->parts[i].lanes);
     }
     return error;
 }

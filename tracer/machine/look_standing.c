@@ -182,7 +182,10 @@ struct wsdbg_error *wsdbg_look_standing(const struct wsdbg_look_source *source, 
 {
     struct standing standing = {source, seen, operands, rows, warps};
     for (uint32_t i = 0; i < rows->warp_count; i++) {
-        warps[i] = (struct wsdbg_look_standing){.stands = seen->warps[i].stands, .sample = WSDBG_NONE};
+        warps[i] = (struct wsdbg_look_standing){.stands = seen->warps[i].stands,
+                                                .places = seen->warps[i].places,
+                                                .is_copy_open = seen->warps[i].is_copy_open,
+                                                .sample = WSDBG_NONE};
         warps[i].explained = is_explained(&standing, i);
         note_wants(&standing, i);
     }
