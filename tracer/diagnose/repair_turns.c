@@ -44,13 +44,66 @@ static bool has_copy(const struct wsdbg_trial *t, const struct wsdbg_replay_agen
     return false;
 }
 
-/* A round that has nothing to copy announces nothing. */
+/* What an agent does on two rings of its CTA: it waits on the one and arrives on the other. */
+struct both_rings {
+    uint32_t stages;      /* of the ring on which it arrives */
+    uint32_t waits, last; /* waits of its whole walk; of these, behind its last arrival */
+};
+
+static struct both_rings count_both(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a,
+                                    const struct wsdbg_turn *turn)
+{
+    struct both_rings both = {0};
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        both.stages += t->replay->barriers[b].cta == a->cta && wsdbg_replay_is_of_family(t->replay, b, turn->barrier);
+    for (uint32_t i = 0; i < a->step_count; i++) {
+        const uint32_t target = a->target[i];
+        if (target == WSDBG_NONE)
+            continue;
+        const bool arrives =
+            wsdbg_replay_arrivals_of(a, i) > 0 && wsdbg_replay_is_of_family(t->replay, target, turn->barrier);
+        const bool waits = wsdbg_turn_waits(t, a, i, a->target[turn->wait]);
+        both.waits += waits;
+        both.last = arrives ? 0 : both.last + waits;
+    }
+    return both;
+}
+
+/* How often the others wait on the ring: the most of one agent. */
+static uint32_t rounds_of_others(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t barrier)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *other = &t->replay->agents[i];
+        uint32_t waits = 0;
+        for (uint32_t k = 0; other->cta == a->cta && k < other->step_count; k++)
+            waits += wsdbg_turn_waits(t, other, k, barrier);
+        most = waits > most ? waits : most;
+    }
+    return most;
+}
+
+/* Whether the turn is a round that has nothing to copy: such a round announces nothing.  Waits behind the last arrival
+ * may only drain the ring, one for each stage.  Fewer of them are rounds if the others wait for just as many. */
+static bool is_empty_round(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a,
+                           const struct wsdbg_turn *turn)
+{
+    if (has_copy(t, a, turn))
+        return false;
+    for (uint32_t i = turn->next; i < a->step_count; i++)
+        if (wsdbg_replay_arrivals_of(a, i) && a->target[i] != WSDBG_NONE &&
+            wsdbg_replay_is_of_family(t->replay, a->target[i], turn->barrier))
+            return true;
+    const struct both_rings both = count_both(t, a, turn);
+    return both.last < both.stages && both.waits == rounds_of_others(t, a, turn->barrier);
+}
+
 static bool add_arrival(struct wsdbg_trial *t, uint32_t agent, const struct wsdbg_turn *turn,
                         const struct wsdbg_habit *habit, bool is_late)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
     const uint32_t step = place_in(t, a, turn, is_late ? habit->lag : 0);
-    const int64_t bytes = turn->expects || !has_copy(t, a, turn) ? 0 : habit->bytes;
+    const int64_t bytes = turn->expects || is_empty_round(t, a, turn) ? 0 : habit->bytes;
     return wsdbg_trial_add_edit(t, wsdbg_replay_edit_of(agent, step, turn->barrier, habit->arrivals, bytes));
 }
 
