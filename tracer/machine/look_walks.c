@@ -8,211 +8,12 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "machine/look.h"
+#include "machine/look_walking.h"
 #include "translate/ptx_translate.h"
-#include "machine/walk_thread.h"
-#include "sass/walk.h"
 
 enum { SPECIAL_CTA_X = 37 };
-enum { LENGTH_OF_WALK = 1 << 17, WORK_OF_WALK = 1 << 19, STEPS_OF_WALK = 1 << 16, STEPS_OF_LOOK = 1 << 22 };
-#define INSTRUCTIONS_MOST 32768u         /* of a kernel that is followed for its named barriers alone */
-#define WORK_OF_LOOK (UINT64_C(1) << 23) /* instructions; 0.5 to 2 s */
-
-struct walks {
-    const struct wsdbg_look_source *source;
-    const struct wsdbg_look_seen *seen;
-    const uint32_t *access_first;
-    struct wsdbg_look_tables *tables;
-    struct wsdbg_snapshot *out;
-    uint64_t until_ns, work;      /* work: instructions executed so far */
-    struct wsdbg_walk_plan *plan; /* of `kernel` */
-    const struct wsdbg_code_kernel *kernel;
-    uint32_t *access_at;        /* by instruction: number of the kernel's access + 1 */
-    bool is_of_words;           /* it is machine code; else PTX */
-    bool asks_cta;              /* the ways may depend on which CTA it is */
-    bool has_counters;          /* ... or on numbers from a counter */
-    bool was_walked;            /* the CTA at hand was walked before it was led, which took too long */
-    bool is_led;                /* some walk of the CTA at hand was led to where its lanes were seen */
-    bool *led;                  /* by CTA: ... of that CTA */
-    struct walk_memory *memory; /* of the kernel's grid */
-};
-
-/* Too much work, or too late.  The context is the struct walks. */
-static bool is_late(void *context)
-{
-    const struct walks *walks = context;
-    return walks->work >= WORK_OF_LOOK || wsdbg_look_now_ns() >= walks->until_ns;
-}
-
-/* ---- one thread ---- */
-
-static struct walk_thread thread_of(struct walks *walks, uint32_t warp, uint32_t lane)
-{
-    const struct wsdbg_warp_row *row = &walks->out->warps[warp];
-    const struct wsdbg_cta *cta = &walks->out->ctas[row->cta];
-    return (struct walk_thread){
-        .memory = walks->memory,
-        .machine = walks->source->machine,
-        .grid = walks->seen->grids[cta->grid].machine,
-        .cta = cta,
-        .cta_row = walks->seen->ctas[row->cta].machine,
-        .sibling = walks->seen->ctas[row->cta].sibling,
-        .linear = row->warp * WSDBG_WALK_LANES + lane,
-        .lane = lane,
-        .seen_at = wsdbg_look_walks_place(walks->seen, walks->out, walks->kernel->function, warp, lane),
-        .is_of_words = walks->is_of_words};
-}
-
-/* Walks the first of the lanes and those that go with it. */
-static struct wsdbg_error *walk_together(struct walks *walks, uint32_t warp, uint32_t lanes, struct wsdbg_walk *walk,
-                                         uint32_t *together, bool *has_loaded)
-{
-    struct walk_thread threads[WSDBG_WALK_LANES];
-    struct wsdbg_thread_world worlds[WSDBG_WALK_LANES];
-    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
-        threads[lane] = thread_of(walks, warp, lane);
-        worlds[lane] = walk_thread_world(&threads[lane]);
-    }
-    const struct wsdbg_walk_limits limits = {LENGTH_OF_WALK, WORK_OF_WALK, STEPS_OF_WALK, is_late, walks};
-    struct wsdbg_error *error = wsdbg_walk_lanes(walks->plan, worlds, lanes, limits, walk, together);
-    *has_loaded = false;
-    walks->is_led |= walk->is_led;
-    for (uint32_t lane = 0; lane < WSDBG_WALK_LANES; lane++) {
-        *has_loaded |= threads[lane].has_loaded;
-        if (!error && threads[lane].error) {
-            error = threads[lane].error;
-            free(walk->steps);
-            *walk = (struct wsdbg_walk){0};
-        } else if (error != threads[lane].error) {
-            wsdbg_error_destroy(threads[lane].error);
-        }
-    }
-    return error;
-}
-
-/* ---- rows ---- */
-
-/* An address without a rank is the own CTA's, unless the instruction takes one of the cluster. */
-static uint8_t rank_of(const struct wsdbg_cta *cta, const struct wsdbg_walk_step *step, bool is_machine_code)
-{
-    const uint32_t byte = step->address >> WSDBG_RANK_SHIFT;
-    if (cta->cluster_size <= 1 || (!byte && !(is_machine_code && step->may_be_remote)))
-        return WSDBG_STEP_OWN_RANK;
-    return (uint8_t)walk_rank_named(byte, cta->cluster_rank, is_machine_code);
-}
-
-static struct wsdbg_step_row row_of(const struct walks *walks, const struct wsdbg_cta *cta,
-                                    const struct wsdbg_walk_step *step)
-{
-    const uint32_t access = walks->access_at[step->instruction];
-    struct wsdbg_step_row row = {.access = access ? walks->access_first[cta->grid] + access - 1 : WSDBG_NONE,
-                                 .address = step->address,
-                                 .number = step->number,
-                                 .mask = step->mask,
-                                 .token = step->token,
-                                 .kind = step->kind,
-                                 .rank = WSDBG_STEP_OWN_RANK,
-                                 .number_known = step->is_number_known};
-    if (step->kind == WSDBG_WALK_TOGETHER || step->kind == WSDBG_WALK_POLL)
-        row.kind = step->kind == WSDBG_WALK_POLL ? WSDBG_STEP_POLL : WSDBG_STEP_TOGETHER;
-    if (wsdbg_is_mbarrier_access(step->kind)) {
-        row.rank = rank_of(cta, step, walks->is_of_words);
-        row.address &= WSDBG_OFFSET_MASK;
-    }
-    return row;
-}
-
-/* What lies behind the place to which a walk was led is not known, nor how far it is to there. */
-static bool is_whole(const struct wsdbg_walk *walk)
-{
-    return walk->is_whole && !walk->is_led;
-}
-
-static bool is_alike(const struct walks *walks, const struct wsdbg_walk_row *row, const struct wsdbg_walk *walk,
-                     const struct wsdbg_cta *cta)
-{
-    if (row->step_count != walk->count || row->is_whole != is_whole(walk))
-        return false;
-    for (size_t i = 0; i < walk->count; i++) {
-        const struct wsdbg_step_row a = row_of(walks, cta, &walk->steps[i]),
-                                    *b = &walks->out->steps[row->step_first + i];
-        if (a.access != b->access || a.address != b->address || a.number != b->number || a.mask != b->mask ||
-            a.token != b->token || a.kind != b->kind || a.rank != b->rank || a.number_known != b->number_known)
-            return false;
-    }
-    return true;
-}
-
-static struct wsdbg_error *add_walk(struct walks *walks, struct wsdbg_walk_row row, const struct wsdbg_walk *walk)
-{
-    struct wsdbg_snapshot *out = walks->out;
-    struct wsdbg_table_counts *capacity = &walks->tables->capacity;
-    const struct wsdbg_cta *cta = &out->ctas[out->warps[row.warp].cta];
-    if (!wsdbg_grow((void **)&out->walks, &capacity->walks, out->walk_count + 1, sizeof *out->walks) ||
-        !wsdbg_grow((void **)&out->steps, &capacity->steps, out->step_count + walk->count + 1, sizeof *out->steps))
-        return &wsdbg_error_no_memory;
-    row.step_first = (uint32_t)out->step_count;
-    row.step_count = (uint32_t)walk->count;
-    row.is_whole = is_whole(walk);
-    row.is_guessed = walk->is_guessed;
-    row.is_in_turn = walk->is_in_turn;
-    for (size_t i = 0; i < walk->count; i++)
-        out->steps[out->step_count++] = row_of(walks, cta, &walk->steps[i]);
-    out->walks[out->walk_count++] = row;
-    return NULL;
-}
-
-/* Into the row of a lane that goes the same way, or a new one. */
-static struct wsdbg_error *put_walk(struct walks *walks, uint32_t warp, uint32_t lanes, size_t first,
-                                    const struct wsdbg_walk *walk, bool has_loaded)
-{
-    const struct wsdbg_cta *cta = &walks->out->ctas[walks->out->warps[warp].cta];
-    for (size_t i = first; i < walks->out->walk_count; i++)
-        if (is_alike(walks, &walks->out->walks[i], walk, cta)) {
-            walks->out->walks[i].lanes |= lanes;
-            walks->out->walks[i].has_loaded |= has_loaded;
-            return NULL;
-        }
-    return add_walk(walks, (struct wsdbg_walk_row){.warp = warp, .lanes = lanes, .has_loaded = has_loaded}, walk);
-}
-
-static struct wsdbg_error *put_group(struct walks *walks, uint32_t warp, uint32_t lanes, size_t first,
-                                     uint32_t *together)
-{
-    struct wsdbg_walk walk;
-    bool has_loaded;
-    struct wsdbg_error *error = walk_together(walks, warp, lanes, &walk, together, &has_loaded);
-    if (error)
-        return error;
-    walks->work += walk.work;
-    error = put_walk(walks, warp, *together, first, &walk, has_loaded);
-    free(walk.steps);
-    return error;
-}
-
-static uint32_t lanes_of(const struct walks *walks, uint32_t warp)
-{
-    const struct wsdbg_warp_row *row = &walks->out->warps[warp];
-    const uint32_t *block =
-        walks->source->machine->grids[walks->seen->grids[walks->out->ctas[row->cta].grid].machine].block;
-    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2], first = (uint64_t)row->warp * WSDBG_WALK_LANES;
-    return threads <= first ? 0 : threads - first < WSDBG_WALK_LANES ? (uint32_t)(threads - first) : WSDBG_WALK_LANES;
-}
-
-static struct wsdbg_error *walk_lanes(struct walks *walks, uint32_t warp, uint32_t count, size_t first)
-{
-    uint32_t left = count < WSDBG_WALK_LANES ? ((uint32_t)1 << count) - 1 : UINT32_MAX, together = 0;
-    struct wsdbg_error *error = NULL;
-    for (; !error && left && !is_late(walks); left &= ~together)
-        error = put_group(walks, warp, left, first, &together);
-    return error;
-}
-
-static struct wsdbg_error *walk_warp(struct walks *walks, uint32_t warp)
-{
-    const uint32_t lanes = lanes_of(walks, warp);
-    return lanes ? walk_lanes(walks, warp, lanes, walks->out->walk_count) : NULL;
-}
+enum { STEPS_OF_LOOK = 1 << 22 };
+#define INSTRUCTIONS_MOST 32768u /* of a kernel that is followed for its named barriers alone */
 
 /* ---- CTAs ---- */
 
@@ -239,7 +40,7 @@ static bool cluster_has_warp_in(const struct wsdbg_snapshot *rows, uint32_t cta,
 }
 
 /* A CTA of the grid that was walked and goes the same ways; WSDBG_NONE. */
-static uint32_t walked_alike(const struct walks *walks, uint32_t cta, const bool *walked)
+static uint32_t walked_alike(const struct wsdbg_look_walking *walks, uint32_t cta, const bool *walked)
 {
     const struct wsdbg_cta *row = &walks->out->ctas[cta];
     const struct wsdbg_grid *grid = &walks->out->grids[row->grid];
@@ -251,7 +52,7 @@ static uint32_t walked_alike(const struct walks *walks, uint32_t cta, const bool
     return WSDBG_NONE;
 }
 
-static struct wsdbg_error *share_walks(struct walks *walks, uint32_t from, uint32_t to)
+static struct wsdbg_error *share_walks(struct wsdbg_look_walking *walks, uint32_t from, uint32_t to)
 {
     struct wsdbg_snapshot *out = walks->out;
     const struct wsdbg_cta *source = &out->ctas[from], *target = &out->ctas[to];
@@ -272,7 +73,7 @@ enum { WARPS_MOST = 32 }; /* of a CTA */
 
 /* The order in which the warps of a CTA are walked: those first that store what others load.  The caller's rows have
  * room for WARPS_MOST. */
-static uint32_t order_warps(const struct walks *walks, const struct wsdbg_cta *row, uint32_t *warps)
+static uint32_t order_warps(const struct wsdbg_look_walking *walks, const struct wsdbg_cta *row, uint32_t *warps)
 {
     const uint32_t end = row->warp_first + (row->warp_count < WARPS_MOST ? row->warp_count : WARPS_MOST);
     uint32_t count = 0;
@@ -295,31 +96,31 @@ static void sort_walks(struct wsdbg_snapshot *out, size_t first)
     }
 }
 
-static struct wsdbg_error *walk_warps(struct walks *walks, uint32_t cta)
+static struct wsdbg_error *walk_warps(struct wsdbg_look_walking *walks, uint32_t cta)
 {
     const size_t walk_count = walks->out->walk_count;
     uint32_t warps[WARPS_MOST];
     const uint32_t count = order_warps(walks, &walks->out->ctas[cta], warps);
     struct wsdbg_error *error = NULL;
-    for (uint32_t i = 0; !error && i < count && !is_late(walks); i++) {
+    for (uint32_t i = 0; !error && i < count && !wsdbg_look_walking_is_late(walks); i++) {
         wsdbg_walk_plan_begin_warp(walks->plan, warps[i]);
-        error = walk_warp(walks, warps[i]);
+        error = wsdbg_look_walk_warp(walks, warps[i]);
     }
     sort_walks(walks->out, walk_count);
     return error;
 }
 
 /* Whether the limits leave room for two more passes that take as long as the one that began at this work and time. */
-static bool has_room(const struct walks *walks, uint64_t work, uint64_t time_ns)
+static bool has_room(const struct wsdbg_look_walking *walks, uint64_t work, uint64_t time_ns)
 {
     const uint64_t spent = walks->work - work, now_ns = wsdbg_look_now_ns();
-    return walks->work + 2 * spent < WORK_OF_LOOK &&
+    return walks->work + 2 * spent < WSDBG_WORK_OF_LOOK &&
            (walks->until_ns == UINT64_MAX || now_ns + 2 * (now_ns - time_ns) < walks->until_ns);
 }
 
 /* In as many passes as it takes.  Where more passes do not help, or the limits leave no room for them, the last pass
  * believes nothing that was stored. */
-static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta, enum wsdbg_walk_belief belief)
+static struct wsdbg_error *walk_in_passes(struct wsdbg_look_walking *walks, uint32_t cta, enum wsdbg_walk_belief belief)
 {
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
     wsdbg_walk_plan_begin_cta(walks->plan, belief);
@@ -327,7 +128,7 @@ static struct wsdbg_error *walk_in_passes(struct walks *walks, uint32_t cta, enu
         const uint64_t work = walks->work, time_ns = wsdbg_look_now_ns();
         struct wsdbg_error *error = walk_warps(walks, cta);
         const enum wsdbg_walks_end end =
-            error || is_late(walks) ? WSDBG_WALKS_HOLD : wsdbg_walk_plan_end_pass(walks->plan);
+            error || wsdbg_look_walking_is_late(walks) ? WSDBG_WALKS_HOLD : wsdbg_walk_plan_end_pass(walks->plan);
         if (end == WSDBG_WALKS_HOLD)
             return error;
         walks->out->walk_count = walk_count;
@@ -346,7 +147,7 @@ static void keep_second(struct wsdbg_snapshot *out, size_t first, size_t second)
 
 /* Walks the CTA once more, on the belief that CTAs took turns at counters.  If that does not lead more lanes to their
  * ends, it stays as it was. */
-static struct wsdbg_error *walk_in_turn(struct walks *walks, uint32_t cta, size_t first)
+static struct wsdbg_error *walk_in_turn(struct wsdbg_look_walking *walks, uint32_t cta, size_t first)
 {
     struct wsdbg_snapshot *out = walks->out;
     const size_t count = out->walk_count;
@@ -365,7 +166,7 @@ static struct wsdbg_error *walk_in_turn(struct walks *walks, uint32_t cta, size_
 
 /* Walks the CTA once more, led to where its lanes were seen.  If fewer lanes are then known to their ends, it stays as
  * it was: what led walks store may be too much to keep. */
-static struct wsdbg_error *walk_led(struct walks *walks, uint32_t cta, size_t first)
+static struct wsdbg_error *walk_led(struct wsdbg_look_walking *walks, uint32_t cta, size_t first)
 {
     struct wsdbg_snapshot *out = walks->out;
     const size_t count = out->walk_count;
@@ -373,7 +174,7 @@ static struct wsdbg_error *walk_led(struct walks *walks, uint32_t cta, size_t fi
     struct wsdbg_error *error = walk_warps(walks, cta);
     if (error)
         return error;
-    if (is_late(walks) ||
+    if (wsdbg_look_walking_is_late(walks) ||
         wsdbg_look_walks_whole(out, count, out->walk_count) < wsdbg_look_walks_whole(out, first, count)) {
         out->walk_count = count;
         walks->was_walked = true;
@@ -386,7 +187,7 @@ static struct wsdbg_error *walk_led(struct walks *walks, uint32_t cta, size_t fi
 
 /* What is in shared memory now may be other than what a thread loaded there.  Where a walk leaves out the wait in which
  * its warp stands, the CTA is walked once more without that; and if that does not help, no walk of it is whole. */
-static struct wsdbg_error *walk_as_seen(struct walks *walks, uint32_t cta)
+static struct wsdbg_error *walk_as_seen(struct wsdbg_look_walking *walks, uint32_t cta)
 {
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
     const uint64_t work = walks->work, time_ns = wsdbg_look_now_ns();
@@ -408,13 +209,13 @@ static struct wsdbg_error *walk_as_seen(struct walks *walks, uint32_t cta)
 }
 
 /* All of its warps, or none where the time is over: the GPU may be stopped meanwhile. */
-static struct wsdbg_error *walk_cta(struct walks *walks, uint32_t cta, bool *walked)
+static struct wsdbg_error *walk_cta(struct wsdbg_look_walking *walks, uint32_t cta, bool *walked)
 {
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
     walk_memory_begin_cta(walks->memory);
     walks->is_led = walks->was_walked = false;
     struct wsdbg_error *error = walk_as_seen(walks, cta);
-    *walked = walks->was_walked || !is_late(walks);
+    *walked = walks->was_walked || !wsdbg_look_walking_is_late(walks);
     walks->led[cta] = walks->is_led;
     if (!*walked) {
         walks->out->walk_count = walk_count;
@@ -435,7 +236,7 @@ static bool is_machine_code(const struct wsdbg_code_kernel *kernel)
     return false;
 }
 
-static struct wsdbg_error *begin_kernel(struct walks *walks, const struct wsdbg_code_kernel *kernel)
+static struct wsdbg_error *begin_kernel(struct wsdbg_look_walking *walks, const struct wsdbg_code_kernel *kernel)
 {
     const struct wsdbg_graph *graph = kernel->function->graph;
     if (walks->kernel == kernel)
@@ -459,12 +260,12 @@ static struct wsdbg_error *begin_kernel(struct walks *walks, const struct wsdbg_
     return error;
 }
 
-static bool has_enough(struct walks *walks)
+static bool has_enough(struct wsdbg_look_walking *walks)
 {
-    return is_late(walks) || walks->out->step_count > STEPS_OF_LOOK;
+    return wsdbg_look_walking_is_late(walks) || walks->out->step_count > STEPS_OF_LOOK;
 }
 
-static struct wsdbg_error *walk_or_share(struct walks *walks, uint32_t cta, bool *walked)
+static struct wsdbg_error *walk_or_share(struct wsdbg_look_walking *walks, uint32_t cta, bool *walked)
 {
     if (walked[cta] || has_enough(walks))
         return NULL;
@@ -477,7 +278,7 @@ static struct wsdbg_error *walk_or_share(struct walks *walks, uint32_t cta, bool
 }
 
 /* The CTA at `first` and, behind it among the rows, the others of its cluster: they need not be neighbours. */
-static struct wsdbg_error *walk_cluster(struct walks *walks, uint32_t first, uint32_t end, bool *walked)
+static struct wsdbg_error *walk_cluster(struct wsdbg_look_walking *walks, uint32_t first, uint32_t end, bool *walked)
 {
     const struct wsdbg_cta *ctas = walks->out->ctas;
     struct wsdbg_error *error = walk_or_share(walks, first, walked);
@@ -492,7 +293,7 @@ static struct wsdbg_error *walk_cluster(struct walks *walks, uint32_t first, uin
 
 /* The CTAs of the grid with a warp in the state, and those of their clusters, unless they are walked already.  Where
  * the work is too much, some clusters are walked whole: one that is walked in part shows nothing. */
-static struct wsdbg_error *walk_those_with(struct walks *walks, uint32_t grid, enum wsdbg_warp_state state,
+static struct wsdbg_error *walk_those_with(struct wsdbg_look_walking *walks, uint32_t grid, enum wsdbg_warp_state state,
                                            bool *walked)
 {
     const struct wsdbg_grid *row = &walks->out->grids[grid];
@@ -520,7 +321,7 @@ static uint32_t first_of_cluster(const struct wsdbg_snapshot *rows, uint32_t cta
 }
 
 /* The CTAs in which an exception stopped a warp at a barrier, and those of their clusters. */
-static struct wsdbg_error *walk_those_stopped(struct walks *walks, uint32_t grid, bool *walked)
+static struct wsdbg_error *walk_those_stopped(struct wsdbg_look_walking *walks, uint32_t grid, bool *walked)
 {
     const struct wsdbg_snapshot *rows = walks->out;
     const uint32_t end = rows->grids[grid].cta_first + rows->grids[grid].cta_count;
@@ -532,7 +333,7 @@ static struct wsdbg_error *walk_those_stopped(struct walks *walks, uint32_t grid
 }
 
 /* Time may be short.  A warp that was stopped shows most, then waits for mbarriers do. */
-static struct wsdbg_error *walk_grid(struct walks *walks, uint32_t grid, bool *walked)
+static struct wsdbg_error *walk_grid(struct wsdbg_look_walking *walks, uint32_t grid, bool *walked)
 {
     *walks->memory = (struct walk_memory){.tables = wsdbg_code_tables(walks->kernel->function)};
     struct wsdbg_error *error = walk_those_stopped(walks, grid, walked);
@@ -566,17 +367,18 @@ struct wsdbg_error *wsdbg_look_walks(const struct wsdbg_look_source *source, con
                                      const uint32_t *access_first, struct wsdbg_look_tables *tables)
 {
     const uint64_t for_ns = source->budget.walks_ns;
-    struct walks walks = {.source = source,
-                          .seen = seen,
-                          .access_first = access_first,
-                          .tables = tables,
-                          .out = tables->out,
-                          .until_ns = for_ns == WSDBG_WALKS_COUNTED ? UINT64_MAX : wsdbg_look_now_ns() + for_ns};
+    struct wsdbg_look_walking walks = {.source = source,
+                                       .seen = seen,
+                                       .access_first = access_first,
+                                       .tables = tables,
+                                       .out = tables->out,
+                                       .until_ns =
+                                           for_ns == WSDBG_WALKS_COUNTED ? UINT64_MAX : wsdbg_look_now_ns() + for_ns};
     bool *walked = calloc(tables->out->cta_count + 1, sizeof *walked);
     walks.memory = calloc(1, sizeof *walks.memory);
     walks.led = calloc(tables->out->cta_count + 1, sizeof *walks.led);
     struct wsdbg_error *error = walked && walks.memory && walks.led ? NULL : &wsdbg_error_no_memory;
-    for (uint32_t grid = 0; !error && grid < tables->out->grid_count && !is_late(&walks); grid++) {
+    for (uint32_t grid = 0; !error && grid < tables->out->grid_count && !wsdbg_look_walking_is_late(&walks); grid++) {
         const struct wsdbg_code_kernel *kernel = seen->grids[grid].kernel;
         if (!kernel || seen->grids[grid].machine == WSDBG_NONE || !grid_is_asked(tables->out, grid, kernel))
             continue;

@@ -1,4 +1,4 @@
-/* walk_thread.h - private to look_walks.c: what one thread of a walk can ask of its launch and of memory.
+/* walk_thread.h - private to look_walks*.c: what one thread of a walk can ask of its launch and of memory.
  *
  * Reads: the machine.  Writes: what was read, so that the machine is asked for it once.
  */
