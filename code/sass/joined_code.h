@@ -42,6 +42,8 @@ void joined_make_shifts(struct joined_code *code, const struct wsdbg_graph *grap
 /* Whether the instruction makes a predicate of itself, that of the number. */
 enum joined_copied { JOINED_NOT_COPIED, JOINED_COPIED, JOINED_NEGATED };
 enum joined_copied joined_copies_itself(const struct wsdbg_instruction *logic, unsigned *number);
+/* Whether it compares words, writes one predicate alone and combines it with nothing. */
+bool joined_is_comparison(const struct wsdbg_instruction *in);
 /* Makes a comparison of an instruction that writes a predicate: one that always holds, or never. */
 void joined_make_answer(struct wsdbg_instruction *in, bool answer);
 

@@ -1,7 +1,6 @@
 /* joined_divisions.c - unsigned divisions by a power of two that a compiler writes out step by step: see joined_code.h.
  *
- * Reads: the graph of joined code.  Writes: a shift in the place of the quotient that is estimated, and moves in the
- * place of its corrections.
+ * Reads: the graph of joined code.  Writes: the estimate of the quotient becomes a shift, its corrections become moves.
  *
  * A compiler that does not optimise divides by any constant as it divides by a variable: by way of a reciprocal in
  * floating point, which it corrects twice.
@@ -126,7 +125,8 @@ static const struct wsdbg_operand *dividend_of(const struct division *division, 
 
 static enum tag tag_of_product(const struct division *division, const struct wsdbg_instruction *in)
 {
-    if (in->source_count != 3 || in->is_wide || in->has_carry_in || tag_of(division, &in->sources[2]) != TAG_ZERO)
+    if (in->source_count != 3 || in->destination_count != 1 || in->is_wide || in->has_carry_in ||
+        tag_of(division, &in->sources[2]) != TAG_ZERO)
         return TAG_NONE;
     if (!in->is_high)
         return are_sources(division, in, TAG_ESTIMATE, TAG_DIVISOR)   ? TAG_PRODUCT
@@ -152,21 +152,12 @@ static enum tag tag_of_float(const struct division *division, const struct wsdbg
     return in->operation == WSDBG_OP_F2I && tag == TAG_ESTIMATE_FLOAT ? TAG_ESTIMATE : TAG_NONE;
 }
 
-static bool is_plain_comparison(const struct wsdbg_instruction *in)
-{
-    enum { COMBINED_SHIFT = 74 - 64, COMBINED = 3, EXTENDED_SHIFT = 72 - 64 };
-    return in->source_count == 3 && !in->is_long && in->sources[2].kind == WSDBG_OPERAND_PREDICATE &&
-           in->sources[2].number == WSDBG_PT && !in->sources[2].is_negated && !in->sources[0].is_negated &&
-           !in->sources[1].is_negated && !(in->words[1] >> COMBINED_SHIFT & COMBINED) &&
-           !(in->words[1] >> EXTENDED_SHIFT & 1);
-}
-
 /* The remainder is below the divisor, which is not 0. */
 static enum tag tag_of_comparison(const struct division *division, const struct wsdbg_instruction *in)
 {
     const enum tag a = tag_of(division, &in->sources[0]), b = tag_of(division, &in->sources[1]);
     const bool is_of_zero = (a == TAG_DIVISOR && b == TAG_ZERO) || (a == TAG_ZERO && b == TAG_DIVISOR);
-    if (!is_plain_comparison(in))
+    if (!joined_is_comparison(in) || in->sources[0].is_negated || in->sources[1].is_negated)
         return TAG_NONE;
     if (is_of_zero && in->mode == WSDBG_COMPARE_NE)
         return TAG_ALWAYS;

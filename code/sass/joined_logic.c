@@ -33,14 +33,19 @@ enum joined_copied joined_copies_itself(const struct wsdbg_instruction *logic, u
     return if_false == if_true ? JOINED_NOT_COPIED : if_true ? JOINED_COPIED : JOINED_NEGATED;
 }
 
-/* A comparison of words that writes this predicate alone and combines it with nothing. */
-static bool compares_into(const struct wsdbg_instruction *compare, unsigned number)
+bool joined_is_comparison(const struct wsdbg_instruction *in)
 {
     enum { COMBINED_SHIFT = 74 - 64, COMBINED = 3, EXTENDED_SHIFT = 72 - 64 };
-    return compare->operation == WSDBG_OP_ISETP && compare->is_whole && wsdbg_flow_is_unguarded(compare) &&
-           writes_one(compare) && compare->destinations[0].number == number && compare->source_count == 3 &&
-           compare->sources[2].number == WSDBG_PT && !compare->sources[2].is_negated && !compare->is_long &&
-           !(compare->words[1] >> COMBINED_SHIFT & COMBINED) && !(compare->words[1] >> EXTENDED_SHIFT & 1);
+    return in->operation == WSDBG_OP_ISETP && in->is_whole && wsdbg_flow_is_unguarded(in) && writes_one(in) &&
+           in->source_count == 3 && in->sources[2].kind == WSDBG_OPERAND_PREDICATE &&
+           in->sources[2].number == WSDBG_PT && !in->sources[2].is_negated && !in->is_long &&
+           !(in->words[1] >> COMBINED_SHIFT & COMBINED) && !(in->words[1] >> EXTENDED_SHIFT & 1);
+}
+
+/* A comparison that writes this predicate. */
+static bool compares_into(const struct wsdbg_instruction *compare, unsigned number)
+{
+    return joined_is_comparison(compare) && compare->destinations[0].number == number;
 }
 
 static uint8_t opposite(uint8_t comparison)

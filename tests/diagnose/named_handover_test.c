@@ -29,19 +29,20 @@ static const struct handover handovers[] = {
     {"nothing is wrong", NULL, NULL, 4, 2, false, false},
     {"the full barrier of B is the empty one of A", "NAMED_ID_SHARED",
      "Warps 0, 8-11 meet at named barrier 3 at kernel.cu:202, where others meet, too. With a barrier of their own, as "
-     "1, "
-     "the kernel would finish.",
+     "1, the kernel would finish.",
      3, 2, false, false},
+    /* Only possible: the same walks are those of groups that leave out a wait after each item. */
     {"the places are given free before each item", "DOUBLE_ARRIVE",
      "Warp 0 arrives at named barriers 4, 5 at kernel.cu:200 more than once, beside the arrivals at another place: so "
      "the others go on too early. With the first of these arrivals alone, the kernel would finish.",
      4, 2, true, false},
     {"a place is given free twice in each round", "DOUBLE_ARRIVE",
      "Warp 0 arrives at named barriers 4, 5 at kernel.cu:203 as well, beside the arrivals at another place: so the "
-     "others "
-     "go on too early. Without them, the kernel would finish.",
+     "others go on too early. Without them, the kernel would finish.",
      4, 2, false, true},
 };
+
+enum { FIRST_OF_LESS = 2 };
 
 static struct way ways[WARPS];
 
@@ -96,7 +97,11 @@ static void what_is_wrong_with_the_meetings_is_told(void **state)
         struct picture p;
         print_message("%s\n", handovers[i].name);
         const bool stands = stand(&p, &handovers[i]);
-        ways_check(&p, stands, handovers[i].cause, handovers[i].says);
+        assert_int_equal(stands, handovers[i].cause != NULL);
+        if (stands)
+            ways_expect_as(&p, handovers[i].cause,
+                           i < FIRST_OF_LESS ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE, handovers[i].says);
+        picture_deinit(&p);
     }
     (void)state;
 }

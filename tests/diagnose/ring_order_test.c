@@ -61,14 +61,7 @@ static void drain(struct way *way, enum defect defect)
 
 static bool stand(struct picture *p, enum defect defect)
 {
-    picture_init(p, 1, WARPS, 32);
-    picture_name(p, FULL, "full", STAGES, 1, 2);
-    picture_name(p, EMPTY, "empty", STAGES, 2, 1);
-    picture_object(p, WSDBG_BARRIER_NAMED, 0);
-    for (uint32_t s = 0; s < STAGES; s++) {
-        picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
-        picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);
-    }
+    ways_begin_rings(p, WARPS, FULL, EMPTY, STAGES);
     for (uint32_t w = 0; w < WARPS; w++)
         ways[w] = (struct way){.warp = w};
     fill(&ways[PRODUCER], defect);

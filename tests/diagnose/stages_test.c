@@ -64,14 +64,7 @@ static void put_ways(struct picture *p, const struct kernel *k)
 
 static bool stand(struct picture *p, const struct kernel *k)
 {
-    picture_init(p, 1, WARPS, 32);
-    picture_name(p, FULL, "full", STAGES, 1, 2);
-    picture_name(p, EMPTY, "empty", STAGES, 2, 1);
-    picture_object(p, WSDBG_BARRIER_NAMED, 0);
-    for (uint32_t s = 0; s < STAGES; s++) {
-        picture_mbarrier(p, FULL, s, 0, 1, 1, 0);
-        picture_mbarrier(p, EMPTY, s, 0, 1, 1, 0);
-    }
+    ways_begin_rings(p, WARPS, FULL, EMPTY, STAGES);
     put_ways(p, k);
     return ways_stand(p);
 }

@@ -44,6 +44,18 @@ void ways_put(struct picture *p, const struct way *ways, uint32_t count)
     }
 }
 
+void ways_begin_rings(struct picture *p, uint32_t warps, uint32_t full, uint32_t empty, uint32_t stages)
+{
+    picture_init(p, 1, warps, 32);
+    picture_name(p, full, "full", stages, 1, 2);
+    picture_name(p, empty, "empty", stages, 2, 1);
+    picture_object(p, WSDBG_BARRIER_NAMED, 0);
+    for (uint32_t s = 0; s < stages; s++) {
+        picture_mbarrier(p, full, s, 0, 1, 1, 0);
+        picture_mbarrier(p, empty, s, 0, 1, 1, 0);
+    }
+}
+
 struct wsdbg_replay *ways_replay(struct picture *p, struct wsdbg_case *c)
 {
     static const uint32_t ctas[CTAS_MOST] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -121,6 +133,11 @@ bool ways_stand(struct picture *p)
 
 void ways_expect(struct picture *p, const char *cause, const char *says)
 {
+    ways_expect_as(p, cause, WSDBG_CONFIDENCE_LIKELY, says);
+}
+
+void ways_expect_as(struct picture *p, const char *cause, enum wsdbg_confidence confidence, const char *says)
+{
     struct wsdbg_diagnosis diagnosis;
     picture_still(p);
     picture_judge(p, &diagnosis);
@@ -128,7 +145,7 @@ void ways_expect(struct picture *p, const char *cause, const char *says)
     const struct wsdbg_finding *first = &diagnosis.findings[0];
     if (strcmp(wsdbg_cause_name(first->cause), cause) || (says && !strstr(first->sentence, says)))
         fail_msg("%s: %s", wsdbg_cause_name(first->cause), first->sentence);
-    assert_int_equal(first->confidence, WSDBG_CONFIDENCE_LIKELY);
+    assert_int_equal(first->confidence, confidence);
     wsdbg_diagnosis_deinit(&diagnosis);
 }
 

@@ -24,6 +24,10 @@ struct wsdbg_step_row *way_add(struct way *way, uint8_t kind, uint32_t address, 
 /* Makes the ways the walks of the picture.  Ways of one warp must be neighbours. */
 void ways_put(struct picture *p, const struct way *ways, uint32_t count);
 
+/* Begins a picture of one CTA with two rings, "full" and "empty".  Each of their mbarriers takes one arrival a phase.
+ * Ids are those of picture_name. */
+void ways_begin_rings(struct picture *p, uint32_t warps, uint32_t full, uint32_t empty, uint32_t stages);
+
 /* The case of all CTAs, and a replay of it that ran in the first order.  The caller deinits and destroys them. */
 struct wsdbg_replay *ways_replay(struct picture *p, struct wsdbg_case *c);
 
@@ -36,6 +40,9 @@ bool ways_stand(struct picture *p);
 /* Judges a picture of which it is known that nothing moves: the first finding must be of this cause, likely, and its
  * sentence must have these words (NULL = any). */
 void ways_expect(struct picture *p, const char *cause, const char *says);
+
+/* The same, with another confidence. */
+void ways_expect_as(struct picture *p, const char *cause, enum wsdbg_confidence confidence, const char *says);
 
 /* Ends a test of one kernel: it must stand still if a cause is expected (else NULL), and that cause must be told as by
  * ways_expect.  Frees the picture. */

@@ -91,6 +91,22 @@ static void lanes_that_join_are_not_known(void **state)
     assert_false(find(two_ways, behind(KERNEL, 5), NULL, &way, &keeps));
     assert_true(find(gathers, behind(KERNEL, 1), NULL, &way, &keeps));
     assert_false(find(gathers, behind(KERNEL, 3), NULL, &way, &keeps));
+    assert_false(find(gathers, behind(KERNEL, 2), NULL, &way, &keeps));
+}
+
+/* Right behind an instruction, too: at the head of a loop, and in the other arm of a branch. */
+static void the_next_instruction_may_be_one_of_other_lanes(void **state)
+{
+    static const struct wsdbg_instruction head[COUNT] = {
+        ARRIVE, SET(4, 9), {LEAD(OP(BRA), .guard = 0, JUMP(-1))}, SET(7, 2), SET(8, 3), SET(9, 4), FINISH, FINISH};
+    static const struct wsdbg_instruction arms[COUNT] = {
+        ARRIVE, {LEAD(OP(BRA), UNGUARDED, JUMP(2))}, SET(6, 1), SET(7, 2), SET(8, 3), SET(9, 4), FINISH, FINISH};
+    struct passed_way way;
+    bool keeps;
+    (void)state;
+    assert_false(find(head, behind(KERNEL, 1), NULL, &way, &keeps));
+    assert_true(find(arms, behind(KERNEL, 1), NULL, &way, &keeps));
+    assert_false(find(arms, behind(KERNEL, 2), NULL, &way, &keeps));
 }
 
 /* A helper arrives and returns to the kernel, which is a branch of the joined code; one of its instructions, that
@@ -123,6 +139,7 @@ int main(void)
         cmocka_unit_test(a_lane_goes_on_through_branches_that_are_always_taken),
         cmocka_unit_test(other_ways_are_not_known),
         cmocka_unit_test(lanes_that_join_are_not_known),
+        cmocka_unit_test(the_next_instruction_may_be_one_of_other_lanes),
         cmocka_unit_test(a_lane_goes_on_in_the_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,7 +143,7 @@ static void expect_as_it_was(const struct wsdbg_instruction *rows, uint32_t coun
 #define EXPECT_AS_IT_WAS(rows) expect_as_it_was(rows, sizeof(rows) / sizeof *(rows))
 
 /* No power of two; the quotient is corrected once only; the dividend is another one when it is subtracted from; the
- * divisor is not known. */
+ * divisor is not known; a comparison writes a second predicate. */
 static void test_other_code_stays_as_it_is(void **state)
 {
     static const struct wsdbg_instruction by_96[] = {SET(4, 96),       RECIPROCAL_OF_R4,  ESTIMATE,
@@ -154,6 +154,15 @@ static void test_other_code_stays_as_it_is(void **state)
         PLUS(9, 8, 1), LESS(5, 3, 5),    FIRST_CORRECTION,    SECOND_CORRECTION, FINISH};
     static const struct wsdbg_instruction by_parameter[] = {LOAD_CONSTANT(4, 0x210), RECIPROCAL_OF_R4,  ESTIMATE,
                                                             FIRST_CORRECTION,        SECOND_CORRECTION, FINISH};
+    static const struct wsdbg_instruction two_answers[] = {
+        SET(4, 128),
+        RECIPROCAL_OF_R4,
+        ESTIMATE,
+        {OF(OP(ISETP), UNGUARDED, TO(P(0), P(1)), FROM(R(5), R(4), ALWAYS), .mode = WSDBG_COMPARE_GE)},
+        PICK(9, 9, 8, 0),
+        SECOND_CORRECTION,
+        FINISH};
+    EXPECT_AS_IT_WAS(two_answers);
     EXPECT_AS_IT_WAS(by_96);
     EXPECT_AS_IT_WAS(once);
     EXPECT_AS_IT_WAS(other_dividend);

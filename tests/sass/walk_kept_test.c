@@ -1,5 +1,5 @@
-/* walk_kept_test.c - what a walk still knows behind a branch that it cannot decide: registers that the sides write, but
- * restore.
+/* walk_kept_test.c - registers that a walk still knows behind a branch that it cannot decide: both sides write them and
+ * restore them.
  */
 #include "walk_code.h"
 

@@ -150,8 +150,7 @@ bool wsdbg_missing_arrivals_may_be_remote(const struct wsdbg_case *c, const stru
 {
     for (uint32_t i = 0; i < c->snapshot->access_count; i++) {
         const struct wsdbg_access_row *access = &c->snapshot->accesses[i];
-        if (access->grid == c->grid && access->any_rank && access->kind < 32 &&
-            wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_ARRIVAL) &&
+        if (access->grid == c->grid && access->any_rank && wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_ARRIVAL) &&
             wsdbg_access_match(c, access, missing->word.barrier) >= WSDBG_MATCH_MAY)
             return true;
     }

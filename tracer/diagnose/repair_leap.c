@@ -1,5 +1,5 @@
-/* repair_leap.c - repairs of threads that leap over rounds of a ring: they wait for no stage of these rounds and
- * release none, and go on with the next one.  See repair.h.
+/* repair_leap.c - repairs of threads that leap over rounds of a ring.  They neither wait for such a round nor release
+ * it, and go on with the next one.  See repair.h.
  *
  * Reads: a replay at its standstill.  Writes: the repairs that work.
  *
@@ -9,7 +9,7 @@
  */
 #include "diagnose/repair_trial.h"
 
-enum { FAMILIES_MOST = 4 };
+enum { FAMILIES_MOST = 4, ASKED_MOST = 16 };
 
 /* A ring as one agent goes through it. */
 struct leaps {
@@ -18,6 +18,9 @@ struct leaps {
     uint32_t waits, skipped; /* of the whole walk; rounds that were left out */
     /* What the round at hand releases: barriers of its stage, and how many arrivals they get. */
     uint32_t released[FAMILIES_MOST], arrivals[FAMILIES_MOST], release_count;
+    /* Of which rings it is known whether each round releases them: a barrier of each. */
+    uint32_t asked[ASKED_MOST], asked_count;
+    bool answers[ASKED_MOST];
 };
 
 static bool is_of_ring(const struct wsdbg_trial *t, const struct leaps *leaps, uint32_t barrier)
@@ -70,8 +73,8 @@ static uint32_t round_of(const struct wsdbg_trial *t, const struct leaps *leaps,
     return stage_of(t, a->target[wait]) + (a->steps[wait].number & 1) * leaps->stages;
 }
 
-/* Rounds that are left out between two waits, if they are fewer than two turns of the ring; WSDBG_NONE: both waits are
- * for the same round. */
+/* How many rounds are left out between two waits, modulo two turns of the ring.  WSDBG_NONE: both waits are for the
+ * same round. */
 static uint32_t left_out(const struct wsdbg_trial *t, const struct leaps *leaps, uint32_t from, uint32_t to)
 {
     const uint32_t turns = 2 * leaps->stages;
@@ -108,6 +111,7 @@ static bool read_leaps(const struct wsdbg_trial *t, uint32_t agent, uint32_t fam
 {
     *leaps = (struct leaps){.agent = agent, .family = family};
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    wsdbg_replay_spend(t->replay, a->step_count);
     if (a->is_idle || !t->c->snapshot->walks[a->walk].is_whole)
         return false;
     leaps->stages = count_stages(t, leaps);
@@ -122,8 +126,8 @@ bool wsdbg_trial_leaps(const struct wsdbg_trial *t, uint32_t agent, uint32_t fam
 
 /* ---- the repair ---- */
 
-/* Whether the agent arrives on a barrier's ring once for each round through which it goes. */
-static bool is_released(const struct wsdbg_trial *t, const struct leaps *leaps, uint32_t barrier)
+/* Whether the agent arrives on a barrier's ring as often as it goes through a round. */
+static bool has_all_releases(const struct wsdbg_trial *t, const struct leaps *leaps, uint32_t barrier)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[leaps->agent];
     uint32_t steps = 0;
@@ -131,6 +135,21 @@ static bool is_released(const struct wsdbg_trial *t, const struct leaps *leaps, 
         steps += a->target[k] != WSDBG_NONE && wsdbg_replay_arrivals_of(a, k) &&
                  wsdbg_replay_is_of_family(t->replay, a->target[k], barrier);
     return steps == leaps->waits && !is_of_ring(t, leaps, barrier);
+}
+
+/* The same, found out once for each ring.  False also where there are too many of them. */
+static bool is_released(const struct wsdbg_trial *t, struct leaps *leaps, uint32_t barrier)
+{
+    for (uint32_t i = 0; i < leaps->asked_count; i++)
+        if (t->replay->barriers[leaps->asked[i]].cta == t->replay->barriers[barrier].cta &&
+            wsdbg_replay_is_of_family(t->replay, leaps->asked[i], barrier))
+            return leaps->answers[i];
+    if (leaps->asked_count == ASKED_MOST)
+        return false;
+    leaps->asked[leaps->asked_count] = barrier;
+    leaps->answers[leaps->asked_count] = has_all_releases(t, leaps, barrier);
+    wsdbg_replay_spend(t->replay, t->replay->agents[leaps->agent].step_count);
+    return leaps->answers[leaps->asked_count++];
 }
 
 /* What the round that begins at a wait releases: arrivals on barriers of its stage, of other rings. */
@@ -167,18 +186,18 @@ static bool release_rounds(struct wsdbg_trial *t, const struct leaps *leaps, uin
 static bool release_all(struct wsdbg_trial *t, struct leaps *leaps, struct wsdbg_repair *repair)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[leaps->agent];
-    const uint32_t first = next_wait(t, leaps, 0);
-    uint32_t last = first;
-    for (uint32_t k = next_wait(t, leaps, first + 1); k < a->step_count; k = next_wait(t, leaps, k + 1)) {
-        const uint32_t rounds = left_out(t, leaps, last, k);
-        read_release(t, leaps, last, k);
-        if (rounds && !release_rounds(t, leaps, last, rounds, k))
-            return false;
-        if (rounds && wsdbg_set_count(&repair->warps) == 0)
-            repair->wait = (struct wsdbg_repair_wait){leaps->agent, k, 0};
-        if (rounds)
-            wsdbg_set_add(&repair->warps, a->warp);
+    uint32_t last = next_wait(t, leaps, 0);
+    for (uint32_t k = next_wait(t, leaps, last + 1); k < a->step_count; k = next_wait(t, leaps, k + 1)) {
+        const uint32_t rounds = left_out(t, leaps, last, k), from = last;
         last = k;
+        if (rounds == 0)
+            continue;
+        read_release(t, leaps, from, k);
+        if (!release_rounds(t, leaps, from, rounds, k))
+            return false;
+        if (wsdbg_set_count(&repair->warps) == 0)
+            repair->wait = (struct wsdbg_repair_wait){leaps->agent, k, 0};
+        wsdbg_set_add(&repair->warps, a->warp);
     }
     return true;
 }
@@ -191,7 +210,7 @@ void wsdbg_try_leaps(struct wsdbg_trial *t)
         wsdbg_trial_begin(t);
         for (uint32_t i = 0; fits && i < t->replay->agent_count; i++) {
             struct leaps leaps;
-            fits = !read_leaps(t, i, f, &leaps) || release_all(t, &leaps, &repair);
+            fits = t->replay->steps_left > 0 && (!read_leaps(t, i, f, &leaps) || release_all(t, &leaps, &repair));
         }
         t->changes.has_leapt = true;
         t->changes.leapt = f;

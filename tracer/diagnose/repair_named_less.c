@@ -66,8 +66,8 @@ static uint32_t always_next(const struct wsdbg_trial *t, uint32_t access)
     return uses == uses_of_next ? next : WSDBG_NONE;
 }
 
-/* Leaves out the agent's arrivals, but for the first `kept` by each instruction at each barrier.  False: it arrives
- * only by these, or there are too many. */
+/* Leaves out the agent's arrivals by these instructions.  The first `kept` at each barrier stay.  False: the agent
+ * makes no other arrivals there, or there are too many edits. */
 static bool leave_out(struct wsdbg_trial *t, uint32_t agent, const struct arrivals *arrivals, uint32_t kept,
                       struct wsdbg_repair *repair)
 {

@@ -30,7 +30,7 @@ uint64_t wsdbg_trial_rounds_of(const struct wsdbg_trial *t, uint32_t barrier)
     return t->expected_was[barrier] ? arrivals / t->expected_was[barrier] : 0;
 }
 
-/* Whether all who use the barrier's family in its CTA are known to their ends. */
+/* Whether the walks of all agents that use the barrier's family in its CTA are whole. */
 static bool are_users_known(const struct wsdbg_trial *t, uint32_t barrier)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
@@ -95,10 +95,11 @@ static bool goes_along(const struct wsdbg_trial *t, uint32_t barrier, const stru
     for (;;) {
         const uint32_t arrival = next_of(t, arriver, barrier, false, &at),
                        wait = next_of(t, waiter, barrier, true, &at_wait);
-        if (arrival == WSDBG_NONE || wait == WSDBG_NONE)
-            return changes;
-        if (arrival != wait)
-            return false;
+        const bool is_end = arrival == WSDBG_NONE || wait == WSDBG_NONE;
+        if (is_end || arrival != wait) {
+            wsdbg_replay_spend(t->replay, (uint64_t)at + at_wait);
+            return is_end && changes;
+        }
         first = first == WSDBG_NONE ? arrival : first;
         changes |= arrival != first;
     }
@@ -108,8 +109,8 @@ bool wsdbg_trial_is_in_order(const struct wsdbg_trial *t, uint32_t barrier)
 {
     for (uint32_t i = 0; i < t->replay->agent_count; i++)
         for (uint32_t k = 0; k < t->replay->agent_count; k++)
-            if (t->replay->agents[i].warp != t->replay->agents[k].warp &&
-                goes_along(t, barrier, &t->replay->agents[i], &t->replay->agents[k]))
+            if (t->replay->steps_left == 0 || (t->replay->agents[i].warp != t->replay->agents[k].warp &&
+                                               goes_along(t, barrier, &t->replay->agents[i], &t->replay->agents[k])))
                 return true;
     return false;
 }

@@ -167,8 +167,9 @@ void wsdbg_repair_say_named_less(struct rounds *rounds, const struct wsdbg_repai
         repair->is_each_time ? "With the first of these arrivals alone" : "Without them", wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
                 repair->is_each_time ? "Make this arrival once, before all rounds: the end of each round makes it for "
-                                       "the next one."
-                                     : "Leave this arrival out: a round makes it elsewhere already.");
+                                       "the next one. Or let the others wait for each of these arrivals."
+                                     : "Leave this arrival out: a round makes it elsewhere already. Or let the others "
+                                       "wait for each of these arrivals.");
 }
 
 void wsdbg_repair_say_block(struct rounds *rounds, const struct wsdbg_repair *repair)

@@ -61,14 +61,15 @@ void wsdbg_try_stages(struct wsdbg_trial *t)
 
 /* ---- all families of one thread ---- */
 
-/* An agent's first wait on a barrier, in its whole walk; NULL = it never waits on it, or not for a known parity. */
+/* The first wait on a barrier in an agent's walk.  NULL = there is none, or its parity is not known. */
 static const struct wsdbg_step_row *first_wait(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    for (uint32_t k = 0; k < a->step_count; k++)
-        if (a->target[k] == barrier && a->steps[k].kind == WSDBG_ACCESS_WAIT)
-            return a->steps[k].number_known ? &a->steps[k] : NULL;
-    return NULL;
+    uint32_t k = 0;
+    while (k < a->step_count && (a->target[k] != barrier || a->steps[k].kind != WSDBG_ACCESS_WAIT))
+        k++;
+    wsdbg_replay_spend(t->replay, k);
+    return k < a->step_count && a->steps[k].number_known ? &a->steps[k] : NULL;
 }
 
 /* Whether another warp begins to wait on the barrier with this parity. */
@@ -87,7 +88,7 @@ static bool begins_otherwise(const struct wsdbg_trial *t, uint32_t agent, uint32
 static uint32_t begin_with(struct wsdbg_trial *t, uint32_t agent, uint32_t parity, struct wsdbg_repair *repair)
 {
     uint32_t families = 0;
-    for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
+    for (uint32_t b = 0; b < t->replay->barrier_count && t->replay->steps_left; b++) {
         const struct wsdbg_step_row *wait = first_wait(t, agent, b);
         if (!wait || (wait->number & 1) == parity || !begins_otherwise(t, agent, b, parity))
             continue;
@@ -114,7 +115,7 @@ static bool stands_at_first(const struct wsdbg_trial *t, uint32_t agent)
 
 void wsdbg_try_first_of_all(struct wsdbg_trial *t)
 {
-    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+    for (uint32_t i = 0; i < t->replay->agent_count && t->replay->steps_left; i++) {
         const struct wsdbg_replay_agent *a = &t->replay->agents[i];
         if (!stands_at_first(t, i))
             continue;

@@ -35,7 +35,7 @@ static uint32_t place_in(const struct wsdbg_trial *t, const struct wsdbg_replay_
     return turn->next;
 }
 
-/* Whether the turn copies to the barrier on which it should arrive. */
+/* Whether the turn has a copy whose bytes the barrier of its arrival counts. */
 static bool has_copy(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, const struct wsdbg_turn *turn)
 {
     for (uint32_t i = turn->wait + 1; i < turn->next && i < a->step_count; i++)
@@ -69,7 +69,7 @@ static struct both_rings count_both(const struct wsdbg_trial *t, const struct ws
     return both;
 }
 
-/* How often the others wait on the ring: the most of one agent. */
+/* The most waits on the ring by one agent of the CTA. */
 static uint32_t rounds_of_others(const struct wsdbg_trial *t, const struct wsdbg_replay_agent *a, uint32_t barrier)
 {
     uint32_t most = 0;

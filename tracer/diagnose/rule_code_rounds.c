@@ -25,7 +25,6 @@ static bool is_certain_of_itself(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_NAMED:
     case WSDBG_REPAIR_NAMED_ID:
     case WSDBG_REPAIR_NAMED_APART:
-    case WSDBG_REPAIR_NAMED_LESS:
     case WSDBG_REPAIR_NAMED_ROUND:
     case WSDBG_REPAIR_ANNOUNCE:
     case WSDBG_REPAIR_BYTES:
@@ -71,8 +70,10 @@ static enum wsdbg_confidence confidence_of(const struct rounds *rounds, const st
         find_rival(rounds, repair) || (rounds->repairs.is_partial && !is_certain_of_itself(repair));
     /* The picture is only met with that assumption.  Where it does not also lead to the end, it proves little. */
     const bool is_assumed = repair->kind == WSDBG_REPAIR_TOKEN && !repair->is_to_end;
+    /* Waits that others leave out look just like arrivals that are too many. */
+    const bool may_lack_waits = repair->kind == WSDBG_REPAIR_NAMED_LESS;
     const bool is_likely = (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival && !is_assumed &&
-                           !rounds->replay->is_unlike && !rounds->replay->is_guessed &&
+                           !may_lack_waits && !rounds->replay->is_unlike && !rounds->replay->is_guessed &&
                            (!repair->is_doubtful || is_of_parity(wsdbg_repair_cause(repair)));
     const enum wsdbg_confidence wanted = is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
     return rounds->c->faulted ? wanted : wsdbg_code_cap(rounds->c, wanted); /* after a fault nothing moves */

@@ -24,6 +24,11 @@ struct places {
     uint32_t *moved;            /* by row of the snapshot: where it is among these */
     size_t count, capacity;
     uint32_t next; /* row of the snapshot that is not taken over yet */
+    /* Walks of a CTA: the number of the first one + 1, by CTA; of the next one + 1, by walk.  0 = there is none. */
+    uint32_t *first_walk, *next_walk;
+    /* By step with which walks begin, which may share their steps: the steps up to their last INIT, + 1; 0 = not read.
+     */
+    uint32_t *init_end;
     struct added {
         uint32_t offset;
         struct wsdbg_optional_u32 expected; /* as it is initialised */
@@ -64,18 +69,42 @@ static bool is_own_init(const struct wsdbg_step_row *step, const struct wsdbg_ct
            (step->rank == WSDBG_STEP_OWN_RANK || step->rank == cta->cluster_rank);
 }
 
+/* How many steps of a walk there are up to its last INIT. */
+static uint32_t init_end_of(struct places *places, const struct wsdbg_walk_row *walk)
+{
+    const struct wsdbg_step_row *steps = &places->out->steps[walk->step_first];
+    uint32_t count = walk->step_count;
+    if (count == 0 || places->init_end[walk->step_first])
+        return count ? places->init_end[walk->step_first] - 1 : 0;
+    while (count > 0 && steps[count - 1].kind != WSDBG_ACCESS_INIT)
+        count--;
+    places->init_end[walk->step_first] = count + 1;
+    return count;
+}
+
 static void find_added(struct places *places, uint32_t cta)
 {
     const struct wsdbg_snapshot *out = places->out;
     places->added_count = 0;
-    for (size_t i = 0; i < out->walk_count && places->seen->ctas[cta].machine != WSDBG_NONE; i++) {
-        const struct wsdbg_walk_row *walk = &out->walks[i];
-        const bool is_of_cta = out->warps[walk->warp].cta == cta;
-        for (uint32_t k = 0; is_of_cta && k < walk->step_count; k++) {
+    for (uint32_t i = places->first_walk[cta]; i && places->seen->ctas[cta].machine != WSDBG_NONE;
+         i = places->next_walk[i - 1]) {
+        const struct wsdbg_walk_row *walk = &out->walks[i - 1];
+        const uint32_t end = init_end_of(places, walk);
+        for (uint32_t k = 0; k < end; k++) {
             const struct wsdbg_step_row *step = &out->steps[walk->step_first + k];
             if (is_own_init(step, &out->ctas[cta]) && !has_row(places, cta, step->address))
                 add_init(places, step);
         }
+    }
+}
+
+static void list_walks(struct places *places)
+{
+    const struct wsdbg_snapshot *out = places->out;
+    for (uint32_t i = (uint32_t)out->walk_count; i > 0; i--) {
+        uint32_t *first = &places->first_walk[out->warps[out->walks[i - 1].warp].cta];
+        places->next_walk[i - 1] = *first;
+        *first = i;
     }
 }
 
@@ -169,18 +198,28 @@ static void put_rows(struct places *places)
 struct wsdbg_error *wsdbg_look_places(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                       struct wsdbg_words *words, struct wsdbg_snapshot *out)
 {
-    struct places places = {.source = source, .seen = seen, .words = words, .out = out};
-    struct wsdbg_error *error = NULL;
     if (!out->walk_count)
         return NULL;
-    places.moved = calloc(out->barrier_count + 1, sizeof *places.moved);
-    if (!places.moved)
-        return &wsdbg_error_no_memory;
+    struct places places = {.source = source,
+                            .seen = seen,
+                            .words = words,
+                            .out = out,
+                            .moved = calloc(out->barrier_count + 1, sizeof *places.moved),
+                            .first_walk = calloc(out->cta_count + 1, sizeof *places.first_walk),
+                            .next_walk = calloc(out->walk_count, sizeof *places.next_walk),
+                            .init_end = calloc(out->step_count + 1, sizeof *places.init_end)};
+    const bool has_memory = places.moved && places.first_walk && places.next_walk && places.init_end;
+    struct wsdbg_error *error = has_memory ? NULL : &wsdbg_error_no_memory;
+    if (has_memory)
+        list_walks(&places);
     for (uint32_t cta = 0; !error && cta < out->cta_count; cta++)
         error = pass_cta(&places, cta);
     if (!error && places.count > out->barrier_count)
         put_rows(&places);
     free(places.rows);
     free(places.moved);
+    free(places.first_walk);
+    free(places.next_walk);
+    free(places.init_end);
     return error;
 }

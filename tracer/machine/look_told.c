@@ -2,8 +2,8 @@
  *
  * Reads: snapshot.walks, steps and barriers.  Writes: addresses and places of snapshot.accesses.
  *
- * All walks of a grid must be whole, and made for each CTA in which a warp waits.  An access then may take any
- * stage of the one array of which it takes some, as in an unrolled loop: another CTA may go round more often.
+ * All walks of a grid must be whole, and made for each CTA in which a warp waits.  If an access takes some stages of
+ * one array, it may take any stage of it: the loop may be unrolled, and another CTA may make more rounds.
  */
 #include <stdlib.h>
 
@@ -85,22 +85,24 @@ static const struct wsdbg_barrier *place_at(const struct told *told, uint32_t of
     return NULL;
 }
 
-/* False: its stages do not lie in one row. */
+/* False: its stages do not lie in one row, or not each of them has just one row. */
 static bool array_of(const struct told *told, uint32_t id, struct array *array)
 {
     uint32_t offsets[PLACES_MOST] = {0}, count = 0;
+    bool has_stage[PLACES_MOST] = {false};
     for (uint32_t i = 0; i < told->place_count; i++) {
         const struct wsdbg_barrier *row = told->places[i];
         if (row->id != id)
             continue;
-        if (row->stage >= PLACES_MOST)
+        if (row->stage >= PLACES_MOST || has_stage[row->stage])
             return false;
+        has_stage[row->stage] = true;
         offsets[row->stage] = row->shared_offset.value;
         count++;
     }
     *array = (struct array){offsets[0], count > 1 ? offsets[1] - offsets[0] : 0, count};
-    for (uint32_t i = 1; i < count; i++)
-        if (offsets[i] != array->first + i * array->stride)
+    for (uint32_t i = 0; i < count; i++)
+        if (!has_stage[i] || offsets[i] != array->first + i * array->stride)
             return false;
     return count > 0;
 }

@@ -150,13 +150,14 @@ static void keep_second(struct wsdbg_snapshot *out, size_t first, size_t second)
 static struct wsdbg_error *walk_in_turn(struct wsdbg_look_walking *walks, uint32_t cta, size_t first)
 {
     struct wsdbg_snapshot *out = walks->out;
-    const size_t count = out->walk_count;
+    const size_t count = out->walk_count, step_count = out->step_count;
     struct wsdbg_error *error = walk_in_passes(walks, cta, WSDBG_BELIEVE_STORES | WSDBG_BELIEVE_TURNS);
     if (error)
         return error;
     if (!wsdbg_walk_plan_took_turns(walks->plan) || !wsdbg_look_walks_fit(out, count) ||
         wsdbg_look_walks_whole(out, count, out->walk_count) <= wsdbg_look_walks_whole(out, first, count)) {
         out->walk_count = count;
+        out->step_count = step_count;
         return NULL;
     }
     keep_second(out, first, count);
@@ -169,7 +170,7 @@ static struct wsdbg_error *walk_in_turn(struct wsdbg_look_walking *walks, uint32
 static struct wsdbg_error *walk_led(struct wsdbg_look_walking *walks, uint32_t cta, size_t first)
 {
     struct wsdbg_snapshot *out = walks->out;
-    const size_t count = out->walk_count;
+    const size_t count = out->walk_count, step_count = out->step_count;
     wsdbg_walk_plan_lead(walks->plan);
     struct wsdbg_error *error = walk_warps(walks, cta);
     if (error)
@@ -177,6 +178,7 @@ static struct wsdbg_error *walk_led(struct wsdbg_look_walking *walks, uint32_t c
     if (wsdbg_look_walking_is_late(walks) ||
         wsdbg_look_walks_whole(out, count, out->walk_count) < wsdbg_look_walks_whole(out, first, count)) {
         out->walk_count = count;
+        out->step_count = step_count;
         walks->was_walked = true;
         walks->is_led = false;
         return NULL;

@@ -15,7 +15,7 @@ static bool are_of_one_copy(const struct wsdbg_code_place *place, uint32_t a, ui
     return !joined || joined->origins[a].copy == joined->origins[b].copy;
 }
 
-/* Whether lanes that came another way may go on together with those that executed the instruction. */
+/* Whether lanes that came another way may join at the instruction those that execute it. */
 static bool joins_lanes(const struct wsdbg_graph *graph, uint32_t instruction)
 {
     const enum wsdbg_operation operation = wsdbg_graph_instruction(graph, instruction)->operation;
@@ -63,11 +63,9 @@ bool passed_way_find(const struct wsdbg_code_place *place, uint64_t pc, struct p
         const bool is_last = at + 1 == block->first + block->count;
         const uint32_t next = is_last ? behind_block(graph, block) : at + 1;
         out->instructions[out->count++] = at;
-        if (pc == address_of(place, at) + WSDBG_INSTRUCTION_BYTES)
-            return true;
         if (next == WSDBG_GRAPH_NONE || joins_lanes(graph, at))
             return false;
-        if (is_between(place, at, next, pc))
+        if (is_between(place, at, next, pc) || (!is_last && pc == address_of(place, at) + WSDBG_INSTRUCTION_BYTES))
             return true;
         at = next;
     }
