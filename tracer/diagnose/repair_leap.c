@@ -167,23 +167,39 @@ static void read_release(const struct wsdbg_trial *t, struct leaps *leaps, uint3
     }
 }
 
-/* Lets the agent make the arrivals of the rounds that it leaves out before its wait `to`. */
-static bool release_rounds(struct wsdbg_trial *t, const struct leaps *leaps, uint32_t from, uint32_t rounds,
-                           uint32_t to)
+/* Where the agent makes up for the rounds that it leaves out: at once before its next wait on the ring, or each behind
+ * a wait on another ring.  A thread that leaves out a round of one ring may go through that of another one. */
+enum place { BEFORE_NEXT_WAIT, BEHIND_OTHER_WAITS, PLACES };
+
+/* The step before which it does so for the next left-out round: `at` or later, `to` at the latest. */
+static uint32_t place_behind(const struct wsdbg_trial *t, const struct leaps *leaps, uint32_t at, uint32_t to)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[leaps->agent];
-    for (uint32_t i = 1; i <= rounds; i++)
+    while (at < to && (a->steps[at].kind != WSDBG_ACCESS_WAIT || a->target[at] == WSDBG_NONE || a->repeats[at]))
+        at++;
+    return at < to ? at + 1 : to;
+}
+
+/* Lets the agent make the arrivals of the rounds that it leaves out between its waits `from` and `to`. */
+static bool release_rounds(struct wsdbg_trial *t, const struct leaps *leaps, enum place place, uint32_t from,
+                           uint32_t rounds, uint32_t to)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[leaps->agent];
+    uint32_t at = place == BEFORE_NEXT_WAIT ? to : from + 1;
+    for (uint32_t i = 1; i <= rounds; i++) {
+        at = place_behind(t, leaps, at, to);
         for (uint32_t r = 0; r < leaps->release_count; r++) {
             const uint32_t stage = (stage_of(t, a->target[from]) + i) % leaps->stages;
             const uint32_t barrier = wsdbg_trial_find_beside(
                 t, leaps->released[r], t->replay->barriers[leaps->released[r]].cta, barrier_with(t, leaps, stage));
-            if (!wsdbg_trial_add_edit(t, wsdbg_replay_edit_of(leaps->agent, to, barrier, leaps->arrivals[r], 0)))
+            if (!wsdbg_trial_add_edit(t, wsdbg_replay_edit_of(leaps->agent, at, barrier, leaps->arrivals[r], 0)))
                 return false;
         }
+    }
     return true;
 }
 
-static bool release_all(struct wsdbg_trial *t, struct leaps *leaps, struct wsdbg_repair *repair)
+static bool release_all(struct wsdbg_trial *t, struct leaps *leaps, enum place place, struct wsdbg_repair *repair)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[leaps->agent];
     uint32_t last = next_wait(t, leaps, 0);
@@ -193,7 +209,7 @@ static bool release_all(struct wsdbg_trial *t, struct leaps *leaps, struct wsdbg
         if (rounds == 0)
             continue;
         read_release(t, leaps, from, k);
-        if (!release_rounds(t, leaps, from, rounds, k))
+        if (!release_rounds(t, leaps, place, from, rounds, k))
             return false;
         if (wsdbg_set_count(&repair->warps) == 0)
             repair->wait = (struct wsdbg_repair_wait){leaps->agent, k, 0};
@@ -202,22 +218,29 @@ static bool release_all(struct wsdbg_trial *t, struct leaps *leaps, struct wsdbg
     return true;
 }
 
+static bool try_family(struct wsdbg_trial *t, uint32_t family, enum place place)
+{
+    struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_LEAP};
+    bool fits = true;
+    wsdbg_trial_begin(t);
+    for (uint32_t i = 0; fits && i < t->replay->agent_count; i++) {
+        struct leaps leaps;
+        fits =
+            t->replay->steps_left > 0 && (!read_leaps(t, i, family, &leaps) || release_all(t, &leaps, place, &repair));
+    }
+    t->changes.has_leapt = true;
+    t->changes.leapt = family;
+    if (!fits || !wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t) || !t->is_to_end ||
+        !wsdbg_trial_are_phases_whole(t))
+        return false;
+    wsdbg_trial_keep(t, &repair);
+    return true;
+}
+
 void wsdbg_try_leaps(struct wsdbg_trial *t)
 {
-    for (uint32_t f = 0; f < t->replay->barrier_count; f++) {
-        struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_LEAP};
-        bool fits = wsdbg_trial_leads_family(t, f);
-        wsdbg_trial_begin(t);
-        for (uint32_t i = 0; fits && i < t->replay->agent_count; i++) {
-            struct leaps leaps;
-            fits = t->replay->steps_left > 0 && (!read_leaps(t, i, f, &leaps) || release_all(t, &leaps, &repair));
-        }
-        t->changes.has_leapt = true;
-        t->changes.leapt = f;
-        if (!fits || !wsdbg_trial_keep_edits(t, &repair) || !wsdbg_trial_works(t) || !t->is_to_end ||
-            !wsdbg_trial_are_phases_whole(t))
-            continue;
-        wsdbg_trial_keep(t, &repair);
-        return;
-    }
+    for (uint32_t f = 0; f < t->replay->barrier_count; f++)
+        for (enum place place = 0; wsdbg_trial_leads_family(t, f) && place < PLACES; place++)
+            if (try_family(t, f, place))
+                return;
 }
