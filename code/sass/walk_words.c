@@ -80,12 +80,34 @@ static bool is_of_words(const struct walk_words *words, uint32_t address, uint32
 
 bool walk_words_is_in_gaps(const struct walk_words *words, uint32_t address, uint32_t bytes)
 {
-    if (!walk_marks_have(&words->stored, address, bytes))
+    if (!walk_marks_have(&words->gappy, address, bytes))
         return false;
-    for (size_t i = 0; i < words->count; i++)
+    for (size_t i = words->count; i-- > 0;) /* the last walk stores most near its last stores */
         if (words->stores[i].has_gaps && walk_words_overlaps(&words->stores[i], address, bytes))
             return true;
     return false;
+}
+
+static void mark(struct walk_words *words, const struct walk_store *kept, uint32_t first, uint32_t end)
+{
+    if (first >= end)
+        return;
+    walk_marks_add(&words->stored, first, end - first);
+    if (kept->has_gaps)
+        walk_marks_add(&words->gappy, first, end - first);
+}
+
+/* Lets a kept store have the bytes from `first` to `end`, which hold its own; these have their marks already. */
+static void widen(struct walk_words *words, struct walk_store *kept, uint32_t first, uint32_t end, bool is_beside)
+{
+    const uint32_t was_first = kept->address, was_end = was_first + kept->bytes;
+    if (!is_beside && !kept->has_gaps)
+        walk_marks_add(&words->gappy, was_first, kept->bytes);
+    kept->has_gaps |= !is_beside;
+    mark(words, kept, first, was_first);
+    mark(words, kept, was_end, end);
+    kept->address = first;
+    kept->bytes = end - first;
 }
 
 /* Joins a store of unknown data to another one beside it, so that a tile of data takes few rows.  Once there are many,
@@ -107,10 +129,7 @@ static bool join_unknown(struct walk_words *words, const struct walk_store *stor
         const bool is_beside = is_near(kept, store, 0);
         if (!is_beside && is_of_words(words, first, end - first))
             continue;
-        kept->has_gaps |= !is_beside;
-        kept->address = first;
-        kept->bytes = end - first;
-        walk_marks_add(&words->stored, first, end - first);
+        widen(words, kept, first, end, is_beside);
         return true;
     }
     return false;
@@ -200,7 +219,7 @@ void walk_words_forget(struct walk_words *words)
     words->loss_count = words->losses_before_count = 0;
     words->pass = words->mbarrier_count = words->giver_count = 0;
     words->clouds.count = 0;
-    words->stored = words->asked = (struct walk_marks){0};
+    words->stored = words->gappy = words->asked = (struct walk_marks){0};
     words->is_spoilt = words->is_contradicted = words->is_torn = false;
     words->is_asked = words->is_cautious = false;
 }

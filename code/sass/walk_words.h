@@ -70,6 +70,7 @@ struct walk_words {
     struct walk_place *ends; /* by walk: where it ended */
     size_t count, capacity, end_count, end_capacity;
     struct walk_marks stored;  /* by `stores`, in this pass or before */
+    struct walk_marks gappy;   /* ... by those that have gaps */
     struct walk_clouds clouds; /* unknown data for which there were no rows */
     struct walk_store *before; /* what the last pass stored */
     size_t before_count, before_capacity;
@@ -93,7 +94,8 @@ struct walk_words {
     bool is_torn;         /* ... by another lane of its own warp, which another pass does not know earlier */
 };
 
-/* The number of an mbarrier of the CTA; WSDBG_WALK_BARRIERS: there are too many. */
+/* The number of an mbarrier of the CTA; WSDBG_WALK_BARRIERS: there are too many.  Places count joins and phases of an
+ * mbarrier only under a number that this gave. */
 uint32_t walk_words_mbarrier(struct walk_words *words, uint32_t address);
 /* The warp is walked next: what it stored in the pass before is forgotten. */
 void walk_words_begin_warp(struct walk_words *words, uint32_t warp);

@@ -10,38 +10,50 @@
 
 enum { WORD_BYTES = 4, BYTE_BITS = 8 };
 
+/* How many barriers walks have come to: the counts of a place are 0 for those behind. */
+static unsigned barriers_of(const struct walk_words *words)
+{
+    return WSDBG_WALK_MBARRIER_FIRST + words->mbarrier_count;
+}
+
 /* Whether a barrier orders the one place before the other.  `joins`: of the walk of the first place, how often it
  * joins each barrier, as far as that is known. */
-static bool is_before(const struct walk_place *first, const struct walk_place *joins, const struct walk_place *then)
+static bool is_before(const struct walk_words *words, const struct walk_place *first, const struct walk_place *joins,
+                      const struct walk_place *then)
 {
-    for (unsigned id = 0; id < WSDBG_WALK_BARRIERS; id++)
+    for (unsigned id = 0, count = barriers_of(words); id < count; id++)
         if (joins->joined[id] > 0 && then->passed[id] > first->joined[id])
             return true;
     return false;
 }
 
-/* Whether the storing lanes met lane 0 of their warp behind the store, and that joined a barrier which orders what
- * comes before it and the place. */
-static bool is_before_by_lane_0(const struct walk_words *words, const struct walk_store *store,
-                                const struct walk_place *place)
+/* Whether the lanes of the warp that came to the first place met lane 0 behind it, and that joined a barrier which
+ * orders what comes before it and the other place. */
+static bool is_before_by_lane_0(const struct walk_words *words, uint32_t warp, const struct walk_place *first,
+                                const struct walk_place *then)
 {
-    const struct walk_meetings *met = walk_words_meetings(words, store->warp);
-    if (!met || store->place.meetings >= met->count)
+    const struct walk_meetings *met = walk_words_meetings(words, warp);
+    if (!met || first->meetings >= met->count)
         return false;
-    const struct walk_place *next = &met->rows[store->place.meetings];
-    if (next->walk == store->place.walk || next->walk >= words->end_count)
+    const struct walk_place *next = &met->rows[first->meetings];
+    if (next->walk == first->walk || next->walk >= words->end_count)
         return false;
     const struct walk_place *end = &words->ends[next->walk];
-    return is_before(next, end, place) && !is_before(end, end, place);
+    return is_before(words, next, end, then) && !is_before(words, end, end, then);
 }
 
-/* Whether the store comes before a place of another walk. */
+/* Whether a place of the warp comes before a place of another walk. */
+static bool is_place_before(const struct walk_words *words, uint32_t warp, const struct walk_place *first,
+                            const struct walk_place *then)
+{
+    return first->walk < words->end_count &&
+           (is_before(words, first, &words->ends[first->walk], then) || is_before_by_lane_0(words, warp, first, then));
+}
+
 static bool is_stored_before(const struct walk_words *words, const struct walk_store *store,
                              const struct walk_place *place)
 {
-    const uint32_t walk = store->place.walk;
-    return walk < words->end_count &&
-           (is_before(&store->place, &words->ends[walk], place) || is_before_by_lane_0(words, store, place));
+    return is_place_before(words, store->warp, &store->place, place);
 }
 
 /* The bytes of a load, all of which the store wrote. */
@@ -59,10 +71,10 @@ static bool bytes_of(const struct walk_store *store, uint32_t address, uint32_t 
 
 /* Whether a lane waited between two of its places, at an mbarrier, or at another barrier for a phase that the reader
  * has not passed. */
-static bool has_waited_since(const struct walk_place *first, const struct walk_place *then,
-                             const struct walk_place *reader)
+static bool has_waited_since(const struct walk_words *words, const struct walk_place *first,
+                             const struct walk_place *then, const struct walk_place *reader)
 {
-    for (unsigned id = 0; id < WSDBG_WALK_BARRIERS; id++)
+    for (unsigned id = 0, count = barriers_of(words); id < count; id++)
         if (then->passed[id] > first->passed[id] &&
             (id >= WSDBG_WALK_MBARRIER_FIRST || then->passed[id] > reader->passed[id]))
             return true;
@@ -107,7 +119,7 @@ static bool is_held_back(const struct walk_words *words, const struct walk_store
     for (const struct walk_store *first = store; first-- > words->stores;)
         if (is_earlier_of_lane(first, store) && walk_words_overlaps(first, store->address, store->bytes) &&
             is_stored_before(words, first, place))
-            return has_waited_since(&first->place, &store->place, place);
+            return has_waited_since(words, &first->place, &store->place, place);
     return false;
 }
 
@@ -118,7 +130,8 @@ static enum when is_stored_when(const struct walk_words *words, const struct wal
         return WHEN_BEFORE;
     if (store->warp == words->warp && is_stored_when_in_warp(&store->place, place) != WHEN_AT_ANY_TIME)
         return is_stored_when_in_warp(&store->place, place);
-    return is_before(place, place, &store->place) || is_held_back(words, store, place) ? WHEN_AFTER : WHEN_AT_ANY_TIME;
+    return is_before(words, place, place, &store->place) || is_held_back(words, store, place) ? WHEN_AFTER
+                                                                                              : WHEN_AT_ANY_TIME;
 }
 
 /* Whether lanes of one warp, `then` and those of the store, waited between: for a phase that those of the store wait
@@ -132,31 +145,31 @@ static bool has_warp_waited_since(const struct walk_words *words, const struct w
     for (unsigned id = 0; id < WSDBG_WALK_BARRIERS && first->place.walk != then->walk; id++)
         if (words->ends[first->place.walk].passed[id] < then->passed[id])
             common.passed[id] = 0;
-    return has_waited_since(&first->place, &common, reader);
+    return has_waited_since(words, &first->place, &common, reader);
 }
 
 /* Whether the loss is behind a wait that came after the store which the load reads.  Any lane of the warp may have
  * stored. */
 static bool is_loss_held_back(const struct walk_words *words, const struct walk_loss *loss,
-                              const struct walk_answer *load)
+                              const struct walk_load *load)
 {
+    if (!walk_marks_have(&words->stored, load->address, load->bytes))
+        return false;
     for (const struct walk_store *first = words->stores + words->count; first-- > words->stores;)
         if (first->warp == loss->warp && walk_words_overlaps(first, load->address, load->bytes) &&
-            is_stored_before(words, first, &load->place))
-            return has_warp_waited_since(words, first, &loss->place, &load->place);
+            is_stored_before(words, first, load->place))
+            return has_warp_waited_since(words, first, &loss->place, load->place);
     return false;
 }
 
-bool walk_words_may_be_lost(const struct walk_words *words, const struct walk_loss *loss,
-                            const struct walk_answer *load)
+bool walk_words_may_be_lost(const struct walk_words *words, const struct walk_loss *loss, struct walk_load load)
 {
-    const struct walk_place *place = &load->place;
-    const struct walk_store store = {.place = loss->place, .warp = loss->warp};
-    if (store.place.walk == place->walk || is_stored_before(words, &store, place))
+    const struct walk_place *place = load.place;
+    if (loss->place.walk == place->walk || is_place_before(words, loss->warp, &loss->place, place))
         return true;
-    if (loss->warp == load->warp && is_stored_when_in_warp(&loss->place, place) == WHEN_AFTER)
+    if (loss->warp == load.warp && is_stored_when_in_warp(&loss->place, place) == WHEN_AFTER)
         return false;
-    return !is_before(place, place, &loss->place) && !is_loss_held_back(words, loss, load);
+    return !is_before(words, place, place, &loss->place) && !is_loss_held_back(words, loss, &load);
 }
 
 /* The last of the stores before the load; NULL = there is none.  *is_race: the order of some store and the load is not
@@ -204,12 +217,12 @@ static bool is_stored(const struct walk_words *words, uint32_t address, uint32_t
     return false;
 }
 
-static bool is_answer(const struct walk_answer *answer, const struct walk_answer *load)
+static bool is_answer(const struct walk_answer *answer, const struct walk_load *load)
 {
-    return answer->address == load->address && answer->bytes == load->bytes && answer->place.walk == load->place.walk;
+    return answer->address == load->address && answer->bytes == load->bytes && answer->place.walk == load->place->walk;
 }
 
-static size_t find_answer(const struct walk_words *words, const struct walk_answer *load, uint32_t last)
+static size_t find_answer(const struct walk_words *words, const struct walk_load *load, uint32_t last)
 {
     if (last < words->answered_count && is_answer(&words->answered[last], load))
         return last;
@@ -219,15 +232,15 @@ static size_t find_answer(const struct walk_words *words, const struct walk_answ
     return at;
 }
 
-static bool keep_answer(struct walk_words *words, const struct walk_answer *load)
+static bool keep_answer(struct walk_words *words, const struct walk_load *load)
 {
-    const uint32_t hash = (load->address ^ load->place.walk << 20) * UINT32_C(2654435761);
+    const uint32_t hash = (load->address ^ load->place->walk << 20) * UINT32_C(2654435761);
     uint32_t *last = &words->answered_at[hash >> 16 & (WSDBG_WALK_ANSWER_ROWS - 1)];
     const size_t at = find_answer(words, load, *last);
     if (!wsdbg_grow((void **)&words->answered, &words->answered_capacity, at + 1, sizeof *words->answered))
         return false;
     words->answered_count += at == words->answered_count;
-    words->answered[at] = *load;
+    words->answered[at] = (struct walk_answer){load->address, load->bytes, load->warp, *load->place};
     *last = (uint32_t)at;
     walk_marks_add(&words->asked, load->address, load->bytes);
     return true;
@@ -239,7 +252,8 @@ static bool has_ended_before(const struct walk_words *words, const struct walk_s
                              const struct walk_place *place)
 {
     const uint32_t walk = store->place.walk;
-    return walk != place->walk && walk < words->end_count && is_before(&words->ends[walk], &words->ends[walk], place);
+    return walk != place->walk && walk < words->end_count &&
+           is_before(words, &words->ends[walk], &words->ends[walk], place);
 }
 
 static void note_givers(struct walk_words *words, uint32_t address, uint32_t bytes)
@@ -255,7 +269,7 @@ static void note_givers(struct walk_words *words, uint32_t address, uint32_t byt
 enum walk_word walk_words_get(struct walk_words *words, const struct walk_place *place, uint32_t address,
                               uint32_t bytes, uint32_t *value)
 {
-    const struct walk_answer load = {address, bytes, words->warp, *place};
+    const struct walk_load load = {address, bytes, words->warp, place};
     bool is_race;
     words->is_asked = true;
     note_givers(words, address, bytes);
@@ -264,7 +278,7 @@ enum walk_word walk_words_get(struct walk_words *words, const struct walk_place 
         return WALK_WORD_UNKNOWN;
     for (size_t i = 0; i < words->loss_count; i++)
         if ((words->is_cautious || words->losses[i].pass == words->pass) &&
-            walk_words_may_be_lost(words, &words->losses[i], &load))
+            walk_words_may_be_lost(words, &words->losses[i], load))
             return WALK_WORD_UNKNOWN;
     if (!is_stored(words, address, bytes))
         return keep_answer(words, &load) ? WALK_WORD_NOT_STORED : WALK_WORD_UNKNOWN;

@@ -16,8 +16,12 @@ bool walk_words_is_same_place(const struct walk_place *a, const struct walk_plac
 bool walk_words_is_same(const struct walk_store *a, const struct walk_store *b);
 /* Whether the bytes may lie between stores that were joined: there they would wrongly count as unknown data. */
 bool walk_words_is_in_gaps(const struct walk_words *words, uint32_t address, uint32_t bytes);
+struct walk_load {
+    uint32_t address, bytes, warp;
+    const struct walk_place *place;
+};
+
 /* Whether what is loaded may come from a store that is not known. */
-bool walk_words_may_be_lost(const struct walk_words *words, const struct walk_loss *loss,
-                            const struct walk_answer *load);
+bool walk_words_may_be_lost(const struct walk_words *words, const struct walk_loss *loss, struct walk_load load);
 
 #endif

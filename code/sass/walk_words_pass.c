@@ -163,11 +163,14 @@ void walk_words_go_on(struct walk_words *words)
  * such a store may have changed. */
 static bool was_told_too_much(const struct walk_words *words)
 {
-    for (size_t i = 0; i < words->answered_count; i++)
+    for (size_t i = 0; i < words->answered_count; i++) {
+        const struct walk_answer *answer = &words->answered[i];
+        const struct walk_load load = {answer->address, answer->bytes, answer->warp, &answer->place};
         for (size_t k = 0; k < words->loss_count; k++)
-            if (words->losses[k].place.walk != words->answered[i].place.walk && /* else it came behind the load */
-                walk_words_may_be_lost(words, &words->losses[k], &words->answered[i]))
+            if (words->losses[k].place.walk != answer->place.walk && /* else it came behind the load */
+                walk_words_may_be_lost(words, &words->losses[k], load))
                 return true;
+    }
     return false;
 }
 

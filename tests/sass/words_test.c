@@ -122,7 +122,7 @@ static void data_that_is_joined_elsewhere_is_the_same(void **state)
 /* ---- walks that are lost ---- */
 
 /* Two named barriers and an mbarrier.  A walk stores HANDED and joins FULL; the reader waits there. */
-enum { FULL = 1, EMPTY = 2, MBARRIER = WSDBG_WALK_MBARRIER_FIRST, HANDED = 7 };
+enum { FULL = 1, EMPTY = 2, MBARRIER = WSDBG_WALK_MBARRIER_FIRST, HANDED = 7, ANYWHERE = 0x400 };
 enum { STORER, OTHER, READER }; /* warps; in the first pass their walks have these numbers, too */
 
 struct at {
@@ -140,10 +140,11 @@ static struct walk_place place_of(uint32_t walk, const struct at *at)
     return place;
 }
 
-/* lost: where the walk is lost, or NULL. */
+/* lost: where the walk is lost, or NULL.  It comes to the only mbarrier. */
 static void hand_over(struct walk_words *words, uint32_t walk, const struct at *end, const struct at *lost)
 {
     const struct walk_place end_place = place_of(walk, end);
+    assert_int_equal(walk_words_mbarrier(words, ANYWHERE), MBARRIER);
     walk_words_begin_warp(words, STORER);
     put_word(words, walk, HANDED);
     if (lost) {
