@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sass/thread_load.h"
+#include "sass/thread_operand.h"
 #include "sass/walk_tickets.h"
 
 enum { BYTE_BITS = 8 };
@@ -159,7 +160,7 @@ bool walk_reads_shared(const struct walk_lane *lane, const struct wsdbg_instruct
 
 /* ---- atomics and polls ---- */
 
-/* The load that reads what an atomic of 32 bits finds; false: it is no such atomic. */
+/* The load that reads what an atomic of 32 bits finds; false: it is no such atomic, or nobody asks what it finds. */
 static bool load_of_atomic(const struct wsdbg_instruction *atomic, struct wsdbg_instruction *out)
 {
     const struct wsdbg_operand *to =
@@ -167,8 +168,8 @@ static bool load_of_atomic(const struct wsdbg_instruction *atomic, struct wsdbg_
     unsigned place = 0;
     while (place < atomic->source_count && atomic->sources[place].kind != WSDBG_OPERAND_MEMORY)
         place++;
-    if (!to || wsdbg_is_predicate(to) || to->registers > 1 || place == atomic->source_count ||
-        (atomic->width_bytes && atomic->width_bytes != sizeof(uint32_t)))
+    if (!to || wsdbg_is_predicate(to) || wsdbg_thread_is_zero(to) || to->registers > 1 ||
+        place == atomic->source_count || (atomic->width_bytes && atomic->width_bytes != sizeof(uint32_t)))
         return false;
     *out = *atomic;
     out->operation = atomic->operation == WSDBG_OP_ATOM ? WSDBG_OP_LD : WSDBG_OP_LDG;

@@ -11,6 +11,7 @@
 #include "diagnose/missing_ranks.h"
 #include "diagnose/poll_writers.h"
 #include "diagnose/recorded_case.h"
+#include "diagnose/replay.h"
 #include "diagnose/rules.h"
 #include "model/fault.h"
 
@@ -133,11 +134,12 @@ struct whole {
     const struct wsdbg_snapshot *snapshot;
     struct wsdbg_recorded *recorded;
     struct wsdbg_polls *polls;
-    uint32_t *order; /* room for all CTAs */
+    uint32_t *order;          /* room for all CTAs */
+    bool some_stand_at_polls; /* CTAs of the grid at hand, as wsdbg_replay_stands_at_polls says */
 };
 
-static struct wsdbg_error *diagnose_case(const struct whole *whole, uint32_t grid, const uint32_t *ctas,
-                                         uint32_t cta_count, struct wsdbg_diagnosis *out)
+static struct wsdbg_error *diagnose_case(struct whole *whole, uint32_t grid, const uint32_t *ctas, uint32_t cta_count,
+                                         struct wsdbg_diagnosis *out)
 {
     struct wsdbg_case c;
     struct wsdbg_error *error = wsdbg_case_init(whole->snapshot, grid, ctas, cta_count, &c);
@@ -151,6 +153,7 @@ static struct wsdbg_error *diagnose_case(const struct whole *whole, uint32_t gri
         error = c.no_memory ? &wsdbg_error_no_memory : wsdbg_fold(&c, out);
     if (!error && !c.faulted)
         error = add_edges(&c, out);
+    whole->some_stand_at_polls |= wsdbg_replay_stands_at_polls(&c);
     wsdbg_case_deinit(&c);
     return error;
 }
@@ -167,7 +170,7 @@ static int compare_ctas(const void *left, const void *right, void *rows)
     return a < b ? -1 : a > b;
 }
 
-static struct wsdbg_error *diagnose_grid(const struct whole *whole, uint32_t grid, struct wsdbg_diagnosis *out)
+static struct wsdbg_error *diagnose_grid(struct whole *whole, uint32_t grid, struct wsdbg_diagnosis *out)
 {
     const struct wsdbg_snapshot *snapshot = whole->snapshot;
     uint32_t *order = whole->order;
@@ -176,6 +179,7 @@ static struct wsdbg_error *diagnose_grid(const struct whole *whole, uint32_t gri
         order[i] = row->cta_first + i;
     qsort_r(order, row->cta_count, sizeof *order, compare_ctas, snapshot->ctas);
     struct wsdbg_error *error = NULL;
+    whole->some_stand_at_polls = false;
     for (uint32_t i = 0, next; i < row->cta_count && !error; i = next) {
         const struct wsdbg_cta *first = &snapshot->ctas[order[i]];
         for (next = i + 1; next < row->cta_count && first->cluster_size > 1; next++)
@@ -183,6 +187,8 @@ static struct wsdbg_error *diagnose_grid(const struct whole *whole, uint32_t gri
                 break;
         error = diagnose_case(whole, grid, order + i, next - i, out);
     }
+    if (!error && whole->some_stand_at_polls)
+        wsdbg_doubt_polls(out, grid);
     return error;
 }
 

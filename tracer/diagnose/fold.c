@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "diagnose/rules.h"
 
@@ -147,6 +148,21 @@ struct wsdbg_error *wsdbg_fold(struct wsdbg_case *c, struct wsdbg_diagnosis *out
         finding->evidence_count = 0;
     }
     return NULL;
+}
+
+void wsdbg_doubt_polls(struct wsdbg_diagnosis *out, uint32_t grid)
+{
+    static const char beside[] = " Other CTAs of the grid would hang even if all polls ended, and may be the ones that "
+                                 "should write it.";
+    for (size_t i = 0; i < out->finding_count; i++) {
+        struct wsdbg_finding *finding = &out->findings[i];
+        const size_t length = strlen(finding->sentence);
+        if (finding->grid != grid || finding->confidence != WSDBG_CONFIDENCE_LIKELY ||
+            (finding->cause != WSDBG_CAUSE_GLOBAL_SPIN && finding->cause != WSDBG_CAUSE_HOST_WAIT))
+            continue;
+        finding->confidence = WSDBG_CONFIDENCE_POSSIBLE;
+        wsdbg_print(finding->sentence + length, sizeof finding->sentence - length, "%s", beside);
+    }
 }
 
 /* A standstill without a cause goes behind whatever may be its cause. */

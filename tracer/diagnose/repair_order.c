@@ -14,14 +14,6 @@ static bool is_wait(const struct wsdbg_replay_agent *a, uint32_t step, uint32_t 
     return a->target[step] == barrier && a->steps[step].kind == WSDBG_ACCESS_WAIT && !a->repeats[step];
 }
 
-uint32_t wsdbg_trial_waits_on(const struct wsdbg_replay_agent *agent, uint32_t barrier)
-{
-    uint32_t waits = 0;
-    for (uint32_t k = 0; k < agent->step_count; k++)
-        waits += is_wait(agent, k, barrier);
-    return waits;
-}
-
 uint64_t wsdbg_trial_rounds_of(const struct wsdbg_trial *t, uint32_t barrier)
 {
     uint64_t arrivals = 0;
@@ -46,7 +38,7 @@ static uint32_t most_waits(const struct wsdbg_trial *t, uint32_t barrier)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-        const uint32_t waits = wsdbg_trial_waits_on(&t->replay->agents[i], barrier);
+        const uint32_t waits = wsdbg_replay_waits_on(&t->replay->agents[i], barrier);
         most = waits > most ? waits : most;
     }
     return most;

@@ -99,8 +99,6 @@ uint32_t wsdbg_trial_round_of(const struct wsdbg_trial *t, uint32_t barrier);
  * it.  Then the count does not repair the waits on it: they end only because it never turns.  Of other barriers not all
  * arrivals may be known. */
 bool wsdbg_trial_never_turns(const struct wsdbg_trial *t);
-/* How often an agent waits on the barrier in its whole walk. */
-uint32_t wsdbg_trial_waits_on(const struct wsdbg_replay_agent *agent, uint32_t barrier);
 /* How many phases the arrivals of all whole walks fill. */
 uint64_t wsdbg_trial_rounds_of(const struct wsdbg_trial *t, uint32_t barrier);
 /* Whether the arrivals on all stages of the barrier's ring fill as many phases as are waited for, but some stage gets

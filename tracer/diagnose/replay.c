@@ -236,7 +236,9 @@ static bool go(struct wsdbg_replay *replay, uint32_t number, enum extent extent)
         replay->is_broken = replay->steps_left == 0;
         replay->steps_left -= !replay->is_broken;
         end_part(replay, number);
-        if (agent->at >= agent->step_count) {
+        if (agent->at == agent->held_at) {
+            agent->state = WSDBG_AGENT_POLLS;
+        } else if (agent->at >= agent->step_count) {
             apply_edits(replay, number, agent->at, are_edits_made(agent, agent->at));
             const bool is_whole = replay->c->snapshot->walks[agent->walk].is_whole;
             replay->assumes_idle |= !is_whole;
@@ -254,6 +256,18 @@ static bool go(struct wsdbg_replay *replay, uint32_t number, enum extent extent)
     return any;
 }
 
+/* The poll in the agent's walk at which it is held. */
+static uint32_t held_poll_of(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
+{
+    uint32_t polls = 0;
+    if (replay->held_poll == WSDBG_NONE || replay->changes || !wsdbg_replay_was_seen_polling(replay, agent))
+        return WSDBG_NONE;
+    for (uint32_t k = 0; k < agent->step_count; k++)
+        if (agent->steps[k].kind == WSDBG_STEP_POLL && polls++ == replay->held_poll)
+            return k;
+    return WSDBG_NONE;
+}
+
 static void start(struct wsdbg_replay *replay)
 {
     replay->is_broken = replay->overflows = replay->has_lost = replay->has_ended = replay->assumes_idle = false;
@@ -267,6 +281,7 @@ static void start(struct wsdbg_replay *replay)
     }
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         replay->agents[i].at = 0;
+        replay->agents[i].held_at = held_poll_of(replay, &replay->agents[i]);
         replay->agents[i].state = WSDBG_AGENT_GOES;
         replay->agents[i].cluster_phase = 0;
         replay->agents[i].issued = 0;

@@ -67,6 +67,7 @@ enum wsdbg_agent_state {
     WSDBG_AGENT_NAMED,    /* at a named barrier, for other warps */
     WSDBG_AGENT_CLUSTER,  /* at the cluster barrier */
     WSDBG_AGENT_MATRICES, /* for multiplications that not all warps of its warpgroup have issued */
+    WSDBG_AGENT_POLLS,    /* at a poll at which it is held, as it was seen there */
     WSDBG_AGENT_LOST,     /* its walk ends before the kernel does, or what it waits for is not known */
     WSDBG_AGENT_ENDED     /* it has left the kernel */
 };
@@ -101,6 +102,7 @@ struct wsdbg_replay_agent {
     bool was_ahead;   /* it has just come to `ahead_end`, and is back at the poll */
     bool tests_again; /* it has begun the poll at `at` before */
     uint32_t at;      /* the step that it waits at or executes next */
+    uint32_t held_at; /* the poll from which it does not come; WSDBG_NONE */
     enum wsdbg_agent_state state;
     bool repeats_ahead_of;    /* `repeats_now` of the poll `ahead_of` */
     bool repeats_now;         /* the wait at `at` is for the same phase as the wait before it on the barrier */
@@ -150,6 +152,9 @@ struct wsdbg_replay {
     uint64_t steps_left;              /* that its runs may still take */
     uint32_t stale_waits;          /* how many waits by token could, each alone, be the one that is taken to be stale */
     enum wsdbg_replay_order order; /* of the last run */
+    /* Agents that were seen in a poll stay at the poll of this number in their walks; WSDBG_NONE: polls end.  In runs
+     * with changes all polls end. */
+    uint32_t held_poll;
     /* How that ended: */
     bool is_broken;    /* a barrier got more arrivals than a phase takes, or was used before its initialisation; or no
                         * steps were left */
@@ -288,6 +293,9 @@ struct wsdbg_replay *wsdbg_replay_standing(struct wsdbg_case *c);
  * - No order finishes, and some stop, but elsewhere than it was seen: is_unlike.  Who judges by that may only say what
  * is possible. The replay is the case's. */
 struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c);
+/* Whether walks lead to the picture if those that were seen in a poll stay there, and to no end if all polls end.  Only
+ * asked behind the rules that replay walks. */
+bool wsdbg_replay_stands_at_polls(const struct wsdbg_case *c);
 /* Of a case that an arrival too many on the barrier `row` (index in snapshot.barriers) ended: a replay that such an
  * arrival on its family breaks, in the last run and perhaps in other orders.  NULL = there is none, or replays break
  * elsewhere, too.  The replay is the case's. */
@@ -316,6 +324,8 @@ bool wsdbg_replay_groups_take_turns(const struct wsdbg_replay *replay, uint32_t 
 /* Whether the agent's lanes were seen in a wait for this parity of a barrier of the replay (replay_picture.c). */
 bool wsdbg_replay_was_seen_at(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent,
                               uint32_t barrier, uint32_t parity);
+/* Whether lanes of the agent were seen in a loop that polls memory. */
+bool wsdbg_replay_was_seen_polling(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent);
 /* Whether the replay ended in the picture: every part of every warp waits for the same, but for lanes at the end of a
  * walk that is not whole; every word that is known is the same, and those of waits are known.  A word on which nobody
  * waits, and which only walks change that are not whole, may be another one. */
@@ -365,6 +375,15 @@ static inline uint64_t wsdbg_replay_arrivals_on(const struct wsdbg_replay_agent 
     for (uint32_t k = 0; k < agent->step_count; k++)
         arrivals += agent->target[k] == barrier ? wsdbg_replay_arrivals_of(agent, k) : 0;
     return arrivals;
+}
+
+/* How often an agent waits on a barrier in its whole walk. */
+static inline uint32_t wsdbg_replay_waits_on(const struct wsdbg_replay_agent *agent, uint32_t barrier)
+{
+    uint32_t waits = 0;
+    for (uint32_t k = 0; k < agent->step_count; k++)
+        waits += agent->target[k] == barrier && agent->steps[k].kind == WSDBG_ACCESS_WAIT && !agent->repeats[k];
+    return waits;
 }
 
 /* Whether all walks are known from the kernel's start to its end. */

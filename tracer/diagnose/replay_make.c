@@ -152,6 +152,7 @@ struct wsdbg_error *wsdbg_replay_create(const struct wsdbg_case *c, struct wsdbg
         return &wsdbg_error_no_memory;
     replay->c = c;
     replay->steps_left = WSDBG_REPLAY_STEPS;
+    replay->held_poll = WSDBG_NONE;
     replay->agents = calloc(agents + 1, sizeof *replay->agents);
     replay->targets = calloc(steps + 1, sizeof *replay->targets);
     replay->repeats = calloc(steps + 1, sizeof *replay->repeats);

@@ -111,7 +111,7 @@ static bool is_as_seen(const struct wsdbg_replay *replay, uint32_t number, const
         return gathers_as_seen(replay, agent);
     case WSDBG_WARP_SPIN_GLOBAL:
     case WSDBG_WARP_SPIN_SHARED:
-        return agent->state != WSDBG_AGENT_ENDED && came_by_poll(agent);
+        return agent->state == WSDBG_AGENT_POLLS || (agent->state != WSDBG_AGENT_ENDED && came_by_poll(agent));
     default:
         return false;
     }
@@ -126,6 +126,16 @@ bool wsdbg_replay_was_seen_at(const struct wsdbg_replay *replay, const struct ws
         if (parts[i].lanes & agent->lanes && parts[i].state == WSDBG_WARP_WAIT_MBARRIER &&
             parts[i].barrier != WSDBG_NONE && parts[i].barrier == replay->barriers[barrier].row)
             return parts[i].parity.known && parts[i].parity.value == parity;
+    return false;
+}
+
+bool wsdbg_replay_was_seen_polling(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent)
+{
+    uint32_t count;
+    const struct wsdbg_part *parts = wsdbg_code_parts(replay->c, agent->warp, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i].lanes & agent->lanes && wsdbg_warp_state_polls(parts[i].state))
+            return true;
     return false;
 }
 

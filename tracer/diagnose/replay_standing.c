@@ -7,6 +7,7 @@
 #include "diagnose/replay_tokens.h"
 
 enum { ENDED_OF_ORDERS = 4 }; /* at most one of so many orders may finish */
+enum { POLLS_MOST = 32 };
 
 /* False where no standstill of a replay looks like the part. */
 static bool can_be_reached(const struct wsdbg_case *c, const struct wsdbg_part *part)
@@ -129,6 +130,12 @@ static bool are_known(const struct outcomes *outcomes)
     return outcomes->stood && outcomes->stood + outcomes->overflows + outcomes->ended == WSDBG_REPLAY_ORDERS;
 }
 
+/* Whether each run failed, and some stopped. */
+static bool never_ends(const struct outcomes *outcomes)
+{
+    return outcomes->stood && outcomes->stood + outcomes->broken == WSDBG_REPLAY_ORDERS;
+}
+
 /* Keeps a replay that does not end in the picture if its runs fail nevertheless.  What is guessed counts only if it
  * leads to the very picture; but most mistakes fail whichever CTA got which number of a counter. */
 static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, const struct outcomes *outcomes)
@@ -136,8 +143,7 @@ static bool keep_failing(struct wsdbg_case *c, struct wsdbg_replay *replay, cons
     const bool overflows =
         outcomes->overflows && outcomes->overflows + outcomes->ended == (uint32_t)WSDBG_REPLAY_ORDERS;
     const bool is_alike = are_known(outcomes) && fails_alike(replay, outcomes);
-    const bool never_ends = outcomes->stood && outcomes->stood + outcomes->broken == WSDBG_REPLAY_ORDERS;
-    if (!is_guessed_in_turn(replay) || (!overflows && !is_alike && !never_ends))
+    if (!is_guessed_in_turn(replay) || (!overflows && !is_alike && !never_ends(outcomes)))
         return false;
     replay->steps_left = WSDBG_REPLAY_STEPS;
     wsdbg_replay_run(replay, overflows ? outcomes->overflow_order : outcomes->alike_order, NULL);
@@ -200,6 +206,23 @@ static bool stands_by_stale_token(struct wsdbg_replay *replay)
     return false;
 }
 
+/* Whether runs end in the picture if those that were seen in a poll stay at the same poll of their walks.  Asked only
+ * where no run comes to an end even though all polls end: then the polls are not what keeps the kernel from it. */
+static bool stands_at_polls(struct wsdbg_replay *replay)
+{
+    bool is_there = true;
+    for (uint32_t n = 0; n < POLLS_MOST && is_there && replay->steps_left; n++) {
+        replay->held_poll = n;
+        if (ends_in_picture(replay, NULL))
+            return true;
+        is_there = false;
+        for (uint32_t i = 0; i < replay->agent_count; i++)
+            is_there |= replay->agents[i].held_at != WSDBG_NONE;
+    }
+    replay->held_poll = WSDBG_NONE;
+    return false;
+}
+
 static struct wsdbg_error *find_standing(struct wsdbg_case *c)
 {
     struct wsdbg_replay *replay;
@@ -212,7 +235,7 @@ static struct wsdbg_error *find_standing(struct wsdbg_case *c)
         stands = wsdbg_replay_share_bytes(replay, shares) && ends_in_picture(replay, NULL);
     if (!stands)
         wsdbg_replay_share_bytes(replay, WSDBG_SHARES_EQUAL);
-    stands = stands || stands_by_stale_token(replay);
+    stands = stands || stands_by_stale_token(replay) || (never_ends(&outcomes) && stands_at_polls(replay));
     if (stands) {
         c->standing = replay;
         return NULL;
@@ -239,6 +262,11 @@ struct wsdbg_replay *wsdbg_replay_failing(struct wsdbg_case *c)
 {
     replay_once(c);
     return c->failing;
+}
+
+bool wsdbg_replay_stands_at_polls(const struct wsdbg_case *c)
+{
+    return c->standing && c->standing->held_poll != WSDBG_NONE;
 }
 
 /* ---- after a fault ---- */

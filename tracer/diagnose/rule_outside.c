@@ -18,6 +18,7 @@
 #include "diagnose/poll_beside.h"
 #include "diagnose/poll_say.h"
 #include "diagnose/poll_split.h"
+#include "diagnose/replay.h"
 #include "diagnose/rules.h"
 #include "diagnose/wait_graph.h"
 
@@ -440,6 +441,8 @@ static void judge_polls(struct wsdbg_case *c, const struct wsdbg_warp_set *polle
 {
     const struct wsdbg_host_thread *thread = wsdbg_host_blocked(c);
     const uint32_t dependent = dependent_of(c);
+    if (wsdbg_replay_stands_at_polls(c))
+        return; /* the end of the polls would not be the end of the kernel */
     if (wsdbg_later_ctas_wait(c))
         say_not_resident(c, pollers);
     else if (dependent != WSDBG_NONE)
