@@ -20,8 +20,16 @@ bool walk_add_step(struct walking *walking, struct wsdbg_walk_step step)
         walking->group.error = &wsdbg_error_no_memory;
         return false;
     }
+    step.traffic = walking->traffic;
+    walking->traffic = 0;
     out->steps[out->count++] = step;
     return true;
+}
+
+void walk_drop_steps(struct walking *walking, size_t first)
+{
+    while (walking->out->count > first)
+        walking->traffic |= walking->out->steps[--walking->out->count].traffic;
 }
 
 static bool number_of(const struct walk_lane *lane, const struct wsdbg_access_operands *operands,
