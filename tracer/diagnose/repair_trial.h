@@ -5,6 +5,7 @@
  *   repair_begin.c, repair_turns.c and repair_habits.c, repair_fill.c, repair_ring.c,
  *   repair_move.c, repair_leap.c                                 arrivals
  *   repair_order.c                                               nothing: in which order stages follow one another
+ *   repair_flow.c                                                nothing: which side brings data
  *   repair_stay.c, repair_lanes.c, repair_unmade.c               what warps and lanes do that have left
  *   repair_bytes.c, repair.c, repair_line.c                      bytes, counts
  *   repair_named.c, repair_named_id.c, repair_named_apart.c,
@@ -93,6 +94,10 @@ bool wsdbg_trial_are_exceptions(const struct wsdbg_trial *t, uint32_t family, co
 /* Whether, in the last run, all phases of the family completed that somebody waits for, and none was left half done:
  * then arrivals are missing. */
 bool wsdbg_trial_gets_all_phases(const struct wsdbg_trial *t, uint32_t family);
+/* Whether data goes through shared memory only from these warps, which wait on the family, to those who arrive on it,
+ * or only the other way.  Out of memory: not known. */
+enum wsdbg_flow { WSDBG_FLOW_UNKNOWN, WSDBG_FLOW_FROM, WSDBG_FLOW_TO };
+enum wsdbg_flow wsdbg_trial_flow(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_warp_set *warps);
 /* How many arrivals a round of the barrier has: each agent's first arrival instruction on it counts. */
 uint32_t wsdbg_trial_round_of(const struct wsdbg_trial *t, uint32_t barrier);
 /* Whether a barrier at which agents stood never completes a phase with the trial's count, though somebody arrives on
