@@ -58,6 +58,7 @@ struct wsdbg_repair {
     bool is_mixed;
     bool is_exception;      /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
     bool is_by_flow;        /* PARITY_FIRST: the only reason is that these warps bring data to those who arrive */
+    bool is_of_part;        /* PARITY_FIRST: only barriers of the family change that the same warps use */
     bool is_of_families;    /* PARITY_FIRST: so do others on other families, and all of them change together */
     bool is_of_stage;       /* COUNT: only this stage changes, to the count of other stages */
     bool is_of_instruction; /* COUNT: so do barriers of other families that the same instruction initialises */
