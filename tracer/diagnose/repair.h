@@ -75,7 +75,8 @@ struct wsdbg_repair {
                           NAMED_LESS: the first arrival at each barrier stays */
     /* ADD: it is of a warp that had arrived in each phase, and others had not; PARITY_FIRST, PARITY_SITE: the same
      * instruction begins to wait on another barrier with the parity that is called wrong, and is right there; NAMED_ID:
-     * a warp that comes to such barriers has left the kernel before its rounds were over */
+     * a warp that comes to such barriers has left the kernel before its rounds were over; MOVE: CTAs make different
+     * numbers of rounds, and arrivals that stay in their CTA would only hide that */
     bool is_doubtful;
     bool is_to_end; /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;   /* the count that the barrier was initialised with; NAMED: the threads that the code names */
