@@ -38,6 +38,18 @@ static inline bool wsdbg_is_mbarrier_access(uint32_t kind)
 
 const char *wsdbg_access_kind_name(enum wsdbg_access_kind kind); /* "arrive.expect_tx", … */
 
+/* Which memory that other threads may use too is read and written; a bit each.  An access by a generic address may be
+ * to either. */
+enum wsdbg_traffic {
+    WSDBG_READS_SHARED = 1 << 0, /* of any CTA */
+    WSDBG_READS_GLOBAL = 1 << 1,
+    WSDBG_WRITES_SHARED = 1 << 2,
+    WSDBG_WRITES_GLOBAL = 1 << 3,
+    WSDBG_TRAFFIC_READS = WSDBG_READS_SHARED | WSDBG_READS_GLOBAL,
+    WSDBG_TRAFFIC_WRITES = WSDBG_WRITES_SHARED | WSDBG_WRITES_GLOBAL,
+    WSDBG_TRAFFIC_ALL = WSDBG_TRAFFIC_READS | WSDBG_TRAFFIC_WRITES
+};
+
 /* How many of a warp's lanes execute the instruction when the warp reaches it. */
 enum wsdbg_lanes { WSDBG_LANES_UNKNOWN, WSDBG_LANES_ONE, WSDBG_LANES_ALL };
 

@@ -35,6 +35,8 @@ struct wsdbg_walk_step {
         mask; /* a copy into several CTAs: a bit a rank, all where neither ranks nor bytes are known; 0 = one CTA */
     uint32_t token; /* a wait by token: the number of the step that gave it, an arrival, plus 1; 0 = not known */
     uint8_t kind;
+    uint8_t traffic;      /* between the step before and this one: a set of enum wsdbg_traffic; more than there is where
+                             lanes go different ways */
     bool is_number_known; /* false: of a copy the bytes are not known, of an initialisation the arrivals; a wait names a
                              token instead of a parity, and so waits for the phase of the thread's last arrival */
     bool may_be_remote;   /* also an address without a CTA's rank may be in another CTA */

@@ -49,6 +49,7 @@ static uint32_t leave_call(struct walking *walking, const struct wsdbg_block *bl
     if (block->callee == WSDBG_GRAPH_NONE || walking->depth == WALK_CALLS_MOST) {
         walk_group_forget(&walking->group, NULL);
         walking->group.uncounted = UINT32_MAX;
+        walking->traffic = WSDBG_TRAFFIC_ALL;
         return next;
     }
     walking->calls[walking->depth++] = next;
@@ -86,6 +87,7 @@ static uint32_t pass_detour(struct walking *walking, uint32_t number)
         return lead_or_lose(walking, number);
     walk_group_forget(&walking->group, detour->lost);
     walking->group.uncounted |= detour->has_atomics ? UINT32_MAX : 0;
+    walking->traffic |= detour->traffic;
     if (detour->stores && walking->group.plan->follows_stores)
         walk_words_lose(&walking->group.plan->words, &walking->group.place);
     const struct wsdbg_walk_step step = {.instruction = block->first + block->count - 1, .kind = WSDBG_WALK_POLL};
@@ -136,20 +138,24 @@ static bool walk_side(struct walking *walking, const struct walk_group *before, 
     walk_group_spread(group, detour->written);
     if (lanes & before->lanes)
         return arrives;
-    walking->out->count = steps;
+    walk_drop_steps(walking, steps);
     for (uint32_t left = arrives ? 0 : lanes; left; left &= left - 1)
         walk_beside_forget(group, (uint32_t)__builtin_ctz(left), detour);
     return true;
 }
 
 /* The sides have no accesses.  Of their steps only the first poll is kept. */
-static void drop_steps(struct wsdbg_walk *out, size_t first)
+static void drop_sides(struct walking *walking, size_t first)
 {
+    const struct wsdbg_walk *out = walking->out;
     size_t polls = 0;
     for (size_t i = first; i < out->count && !polls; i++)
-        if (out->steps[i].kind == WSDBG_WALK_POLL)
+        if (out->steps[i].kind == WSDBG_WALK_POLL) {
+            const struct wsdbg_walk_step step = out->steps[first];
             out->steps[first + polls++] = out->steps[i];
-    out->count = first + polls;
+            out->steps[i] = step;
+        }
+    walk_drop_steps(walking, first + polls);
 }
 
 /* Behind the sides the lanes walk as before.  Registers that a side writes may differ between them. */
@@ -191,9 +197,10 @@ static bool take_sides(struct walking *walking, uint32_t number, uint32_t *meets
     walking->sides--;
     walking->out->is_whole = false;
     walking->may_store = true;
-    drop_steps(walking->out, steps);
+    drop_sides(walking, steps);
     bring_together(&walking->group, &before, detour);
     if (!arrives) {
+        walking->traffic |= detour->traffic;
         walk_group_forget(&walking->group, detour->written);
         walking->group.uncounted |= detour->has_atomics ? UINT32_MAX : 0;
     }
@@ -251,12 +258,16 @@ static uint32_t leave(struct walking *walking, uint32_t number)
 static bool run_block(struct walking *walking, uint32_t number)
 {
     const struct wsdbg_lists *lists = &walking->group.plan->by_block;
+    const struct walk_traffic *traffic = &walking->group.plan->traffic;
     for (uint32_t i = lists->first[number]; i < lists->first[number + 1]; i++) {
+        walking->traffic |= traffic->before[lists->numbers[i]];
         if (!execute(walking, lists->numbers[i])) {
             walking->out->lost_at = lists->numbers[i];
             return false;
         }
+        walking->traffic |= traffic->own[lists->numbers[i]];
     }
+    walking->traffic |= traffic->behind[number];
     return true;
 }
 

@@ -183,6 +183,7 @@ static void add_block(const struct wsdbg_walk_plan *plan, uint32_t number, bool 
         detour->stores |= wsdbg_walk_follows_store(plan, instruction);
         detour->exchanges |= wsdbg_walk_is_exchange(graph, i);
         detour->has_atomics |= wsdbg_walk_is_atomic(instruction);
+        detour->traffic |= plan->traffic.own[i];
         for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
             if (wsdbg_writes(instruction, reg))
                 wsdbg_walk_put(detour->written, reg);

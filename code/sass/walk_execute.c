@@ -8,6 +8,7 @@
 
 #include "sass/walk_bytes.h"
 #include "sass/walk_memory.h"
+#include "sass/walk_serves.h"
 #include "sass/walk_stack.h"
 #include "sass/walk_tokens.h"
 #include "sass/walk_warp.h"
@@ -53,7 +54,8 @@ static uint32_t elected_lane(const struct walk_group *group, uint32_t number)
 
 static void elect(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *instruction)
 {
-    const uint32_t elected = elected_lane(lane->group, number);
+    const bool serves_each = walk_serves_each(lane->group->plan->graph, number);
+    const uint32_t elected = serves_each ? lane->lane : elected_lane(lane->group, number);
     for (unsigned i = 0; i < instruction->destination_count; i++)
         walk_set_register(lane->state, &instruction->destinations[i], true,
                           wsdbg_is_predicate(&instruction->destinations[i]) && lane->lane == elected);
@@ -121,11 +123,22 @@ static void note_served(struct walk_group *group, const struct wsdbg_instruction
     }
 }
 
+/* Notes whether a loop that serves each lane serves this one. */
+static void note_elected(struct walk_group *group, uint32_t number, uint32_t lane, enum wsdbg_truth executes)
+{
+    if (group->plan->graph->instructions[number].operation != WSDBG_OP_ELECT ||
+        !walk_serves_each(group->plan->graph, number))
+        return;
+    group->unelected &= ~((uint32_t)1 << lane);
+    group->unelected |= (uint32_t)(executes == WSDBG_TRUTH_NO) << lane;
+}
+
 static void execute_lane(struct walk_group *group, uint32_t number, const struct walk_lane *lane)
 {
     const struct wsdbg_instruction *instruction = &group->plan->graph->instructions[number];
     const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, instruction);
     note_served(group, instruction, lane->lane, executes);
+    note_elected(group, number, lane->lane, executes);
     if (wsdbg_walk_follows_store(group->plan, instruction) && walk_group_has(group, lane->lane))
         walk_keep_store(lane, instruction);
     if (executes == WSDBG_TRUTH_NO)

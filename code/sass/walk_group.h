@@ -44,6 +44,7 @@ struct walk_group {
     /* By uniform register: lanes for which the last loop over different values (R2UR with a predicate) did not write
      * it, as it served other lanes; a bit each.  What the loop does with it is not theirs. */
     uint32_t unserved[WALK_UNIFORMS];
+    uint32_t unelected; /* lanes that only passed the last ELECT of such a loop of one block (walk_serves.h) */
     struct {
         uint32_t step; /* see walk_tokens.h; 0 = the row is free */
         uint16_t reg;

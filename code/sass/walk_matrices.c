@@ -6,12 +6,13 @@
 #include "sass/walking.h"
 
 /* A group that ended and was waited for just before tells no more than the next one, which the warps issue later. */
-static void drop_passed_group(struct wsdbg_walk *out)
+static void drop_passed_group(struct walking *walking)
 {
+    const struct wsdbg_walk *out = walking->out;
     if (out->count >= 2 && out->steps[out->count - 1].kind == WSDBG_ACCESS_WGMMA_WAIT &&
         out->steps[out->count - 2].kind == WSDBG_ACCESS_WGMMA &&
         out->steps[out->count - 2].number == out->steps[out->count - 1].number)
-        out->count -= 2;
+        walk_drop_steps(walking, out->count - 2);
 }
 
 static bool end_group(struct walking *walking, struct wsdbg_walk_step step)
@@ -22,7 +23,7 @@ static bool end_group(struct walking *walking, struct wsdbg_walk_step step)
         return true;
     step.kind = WSDBG_ACCESS_WGMMA;
     step.number = walking->matrices.issued;
-    drop_passed_group(walking->out);
+    drop_passed_group(walking);
     return walk_add_step(walking, step);
 }
 

@@ -263,6 +263,8 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
             error = list_executed(plan);
         if (!error)
             error = list_reads(plan);
+        if (!error)
+            error = walk_traffic_find(graph, plan->executes, &plan->traffic);
     }
     if (error)
         wsdbg_walk_plan_destroy(plan);
@@ -335,6 +337,7 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
     if (plan->after)
         wsdbg_dominators_destroy(plan->after);
     free(plan->after);
+    walk_traffic_destroy(&plan->traffic);
     wsdbg_lists_destroy(&plan->by_block);
     wsdbg_lists_destroy(&plan->reads);
     free(plan->executes);

@@ -6,6 +6,7 @@
 
 #include "sass/flow.h"
 #include "sass/walk.h"
+#include "sass/walk_traffic.h"
 #include "sass/walk_words.h"
 
 enum { WSDBG_WALK_REGISTER_WORDS = (WSDBG_REGISTER_COUNT + 63) / 64 };
@@ -19,6 +20,7 @@ struct wsdbg_walk_detour {
     bool stores;                                 /* ... or stores to shared memory */
     bool exchanges;                              /* ... or has a shuffle or a vote */
     bool has_atomics;                            /* ... or atomics with a result */
+    uint8_t traffic;                             /* of all instructions there */
     uint32_t meets;                              /* the block where the sides meet */
     uint64_t written[WSDBG_WALK_REGISTER_WORDS]; /* registers, a bit each; all behind a call of what is not known */
     uint64_t lost[WSDBG_WALK_REGISTER_WORDS];    /* of these the ones that need not have their old values behind it */
@@ -78,6 +80,7 @@ struct wsdbg_walk_plan {
     struct wsdbg_access_operands *operands; /* by instruction: found once, as every execution asks for them */
     struct wsdbg_lists by_block;            /* instructions that are executed */
     struct wsdbg_lists reads;               /* by instruction that is executed: the registers that it reads */
+    struct walk_traffic traffic;
     struct wsdbg_dominators *after;         /* post-dominators, NULL = not asked for yet */
     struct wsdbg_walk_detour *detours;      /* by block */
     bool *acts;   /* by block: some way from its begin on has an access; NULL = not asked yet */

@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "sass/walk_map.h"
+#include "sass/walk_serves.h"
 #include "sass/walk_tokens.h"
 
 enum { MASK_OF_ALL = 0xffff, MASK_ALL = -1 };
@@ -20,8 +21,16 @@ bool walk_add_step(struct walking *walking, struct wsdbg_walk_step step)
         walking->group.error = &wsdbg_error_no_memory;
         return false;
     }
+    step.traffic = walking->traffic;
+    walking->traffic = 0;
     out->steps[out->count++] = step;
     return true;
+}
+
+void walk_drop_steps(struct walking *walking, size_t first)
+{
+    while (walking->out->count > first)
+        walking->traffic |= walking->out->steps[--walking->out->count].traffic;
 }
 
 static bool number_of(const struct walk_lane *lane, const struct wsdbg_access_operands *operands,
@@ -88,9 +97,11 @@ static enum outcome outcome_of_warpsync(const struct walk_lane *lane, const stru
 }
 
 /* Whether a loop over the addresses of different lanes executes the access for others alone. */
-static bool is_of_others(const struct walk_lane *lane, const struct wsdbg_access_operands *operands,
+static bool is_of_others(const struct walk_lane *lane, uint32_t number, const struct wsdbg_access_operands *operands,
                          const struct wsdbg_instruction *instruction)
 {
+    if (lane->group->unelected >> lane->lane & 1 && walk_serves_each(lane->group->plan->graph, number))
+        return true;
     if (operands->address < 0 || operands->address >= instruction->source_count)
         return false;
     const struct wsdbg_operand *address = &instruction->sources[operands->address];
@@ -108,7 +119,7 @@ static enum outcome outcome_of(const struct walk_lane *lane, uint32_t number, st
     *step = (struct wsdbg_walk_step){.instruction = number};
     if (instruction->operation == WSDBG_OP_WARPSYNC)
         return outcome_of_warpsync(lane, instruction, step);
-    if (executes == WSDBG_TRUTH_NO || is_of_others(lane, operands, instruction))
+    if (executes == WSDBG_TRUTH_NO || is_of_others(lane, number, operands, instruction))
         return OUTCOME_NONE;
     return executes == WSDBG_TRUTH_YES && access_step(lane, operands, instruction, step) ? OUTCOME_STEP : OUTCOME_LOST;
 }
@@ -120,7 +131,8 @@ static bool is_same_step(const struct wsdbg_walk_step *a, const struct wsdbg_wal
 }
 
 /* A bulk copy of machine code takes its operands from uniform registers, and a warp issues it once, for all its lanes.
- * The first lane that is walked does; the others leave its group and pass the copy by. */
+ * The first lane that is walked does; the others leave its group and pass the copy by.  In a loop that serves each lane
+ * they make a copy of their own. */
 static bool is_of_whole_warp(const struct walking *walking, uint32_t number)
 {
     const struct wsdbg_instruction *instruction = &walking_graph(walking)->instructions[number];
@@ -131,7 +143,7 @@ bool walk_was_issued(struct walking *walking, uint32_t number)
 {
     struct wsdbg_walk_plan *plan = walking->group.plan;
     const struct walk_lane leader = walk_group_leader(&walking->group);
-    if (!is_of_whole_warp(walking, number) ||
+    if (!is_of_whole_warp(walking, number) || walk_serves_each(plan->graph, number) ||
         wsdbg_thread_executes(leader.state, &plan->graph->instructions[number]) == WSDBG_TRUTH_NO)
         return false;
     return plan->issued[number].now++ < plan->issued[number].before;

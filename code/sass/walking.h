@@ -21,6 +21,7 @@ struct walking {
     unsigned depth;
     unsigned sides; /* of how many nested branches a side is being walked */
     unsigned leads; /* how often it was led (walk_lead.h) */
+    uint8_t traffic; /* since the last step */
     bool may_store; /* where the walk is lost: some way on stores to shared memory */
     struct {
         uint32_t issued, waited;                 /* multiplications so far; those that the last wait was for */
@@ -36,6 +37,9 @@ static inline const struct wsdbg_graph *walking_graph(const struct walking *walk
 
 /* False: the walk has as many steps as it may have, or there is no memory (group.error). */
 bool walk_add_step(struct walking *walking, struct wsdbg_walk_step step);
+
+/* Takes back the steps from this one on.  What lay between them counts to the next one. */
+void walk_drop_steps(struct walking *walking, size_t first);
 
 /* Whether the instruction is a copy that a warp issues once, and lanes that were walked before have issued it. */
 bool walk_was_issued(struct walking *walking, uint32_t number);

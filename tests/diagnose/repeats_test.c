@@ -209,6 +209,40 @@ static void a_changed_wait_may_be_one_that_the_next_repeats(void **state)
     (void)state;
 }
 
+enum { BEFORE_USE = 100, BEHIND_USE };
+
+/* Warp 1 waits for a free buffer, tells that it is filled, and waits until it is free again, in each of three rounds.
+ * `phases`: warp 2 frees it so often. */
+static void wait_around(uint32_t first, uint32_t second, uint32_t phases)
+{
+    begin();
+    for (uint32_t i = 0; i < 3; i++) {
+        way_add(&ways[1], WSDBG_ACCESS_WAIT, MBARRIER_AT(TILE, 0), (first + i) & 1)->access = BEFORE_USE;
+        arrive(1, FULL, 0);
+        way_add(&ways[1], WSDBG_ACCESS_WAIT, MBARRIER_AT(TILE, 0), (second + i) & 1)->access = BEHIND_USE;
+        arrive(1, FULL, 1);
+    }
+    for (uint32_t i = 0; i < phases; i++)
+        arrive(2, TILE, 0);
+}
+
+static void a_thread_may_wait_twice_a_round_for_a_phase_a_round(void **state)
+{
+    wait_around(1, 0, 3);
+    expect(1, "001010");
+    wait_around(0, 0, 3);
+    expect(1, "010101");
+    (void)state;
+}
+
+/* There is a phase for each wait: their parities drift. */
+static void with_a_phase_for_each_wait_none_repeats_another_one(void **state)
+{
+    wait_around(1, 0, 6);
+    expect(1, "000000");
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +253,8 @@ int main(void)
         cmocka_unit_test(what_a_wait_was_for_has_its_stage_or_is_of_another_ring),
         cmocka_unit_test(warps_of_a_warpgroup_agree),
         cmocka_unit_test(a_changed_wait_may_be_one_that_the_next_repeats),
+        cmocka_unit_test(a_thread_may_wait_twice_a_round_for_a_phase_a_round),
+        cmocka_unit_test(with_a_phase_for_each_wait_none_repeats_another_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,6 +57,8 @@ struct wsdbg_repair {
      * turns: some arrivals are those of warps that have not left */
     bool is_mixed;
     bool is_exception;      /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
+    bool is_by_flow;        /* PARITY_FIRST: the only reason is that these warps bring data to those who arrive */
+    bool is_of_part;        /* PARITY_FIRST: only barriers of the family change that the same warps use */
     bool is_of_families;    /* PARITY_FIRST: so do others on other families, and all of them change together */
     bool is_of_stage;       /* COUNT: only this stage changes, to the count of other stages */
     bool is_of_instruction; /* COUNT: so do barriers of other families that the same instruction initialises */
@@ -73,7 +75,8 @@ struct wsdbg_repair {
                           NAMED_LESS: the first arrival at each barrier stays */
     /* ADD: it is of a warp that had arrived in each phase, and others had not; PARITY_FIRST, PARITY_SITE: the same
      * instruction begins to wait on another barrier with the parity that is called wrong, and is right there; NAMED_ID:
-     * a warp that comes to such barriers has left the kernel before its rounds were over */
+     * a warp that comes to such barriers has left the kernel before its rounds were over; MOVE: CTAs make different
+     * numbers of rounds, and arrivals that stay in their CTA would only hide that */
     bool is_doubtful;
     bool is_to_end; /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;   /* the count that the barrier was initialised with; NAMED: the threads that the code names */

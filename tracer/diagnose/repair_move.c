@@ -4,6 +4,7 @@
  * Reads: a replay at its standstill.  Writes: the repairs that work.  A kernel calculates the rank of the CTA, or the
  * index of the barrier.  Where that is wrong, one barrier gets arrivals that another one lacks.
  */
+#include "diagnose/cta_rounds.h"
 #include "diagnose/repair_trial.h"
 
 enum { CTAS_MOST = 4 };
@@ -115,6 +116,7 @@ static bool works(struct wsdbg_trial *t, const struct move *move)
         return false;
     repair.edit = told.edit;
     repair.warps = told.warps;
+    repair.is_doubtful = wsdbg_rounds_differ(t->replay);
     wsdbg_trial_keep(t, &repair);
     return true;
 }

@@ -318,11 +318,18 @@ static bool waits_for_nobody(const struct wsdbg_trial *t, const struct wsdbg_war
     return is_idle(t) && lets_slots_run_empty(t, warps);
 }
 
-/* Whether the standstill gives a reason to let them begin with parity 1, so that they go first. */
-static bool may_go_first(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair)
+/* Whether the standstill gives a reason to let them begin with parity 1, so that they go first.  Data that they bring
+ * by stores is the weakest one: nobody announces it. */
+static bool may_go_first(const struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
 {
-    return repair->is_exception || waits_for_nobody(t, &repair->warps) ||
-           (brings_data(t, family, &repair->warps) && must_be_first(t, family, &repair->warps));
+    if (repair->is_exception || waits_for_nobody(t, &repair->warps))
+        return true;
+    if (!must_be_first(t, family, &repair->warps))
+        return false;
+    const enum wsdbg_flow flow = wsdbg_trial_flow(t, family, &repair->warps);
+    const bool brings_bytes = brings_data(t, family, &repair->warps) && flow != WSDBG_FLOW_TO;
+    repair->is_by_flow = !brings_bytes && flow == WSDBG_FLOW_FROM;
+    return brings_bytes || repair->is_by_flow;
 }
 
 /* An agent's first wait on a barrier; NULL = it never waits on it. */

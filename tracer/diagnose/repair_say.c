@@ -27,8 +27,8 @@ static uint32_t arrivals_before(const struct rounds *rounds, const struct wsdbg_
 
 struct wsdbg_phrase wsdbg_repair_subject(const struct rounds *rounds, const struct wsdbg_repair *repair)
 {
-    return repair->is_of_stage ? wsdbg_say_object(rounds->c, wsdbg_repair_row(rounds, repair))
-                               : wsdbg_say_family(rounds->c, wsdbg_repair_row(rounds, repair));
+    return repair->is_of_stage || repair->is_of_part ? wsdbg_say_object(rounds->c, wsdbg_repair_row(rounds, repair))
+                                                     : wsdbg_say_family(rounds->c, wsdbg_repair_row(rounds, repair));
 }
 
 enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)

@@ -36,12 +36,13 @@ void wsdbg_repair_say_first(struct rounds *rounds, const struct wsdbg_repair *re
         "%u first%s %s.",
         wsdbg_say_warps(c, &repair->warps).text, wsdbg_repair_is_one(repair) ? "s" : "", repair->value ^ 1,
         repair->is_mixed ? wsdbg_say_object(c, wsdbg_repair_row(rounds, repair)).text
-                         : wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text,
+                         : wsdbg_repair_subject(rounds, repair).text,
         repair->is_of_families ? ", as do those on other mbarriers" : "", repair->value,
         repair->is_mixed ? ", as on other stages," : "", wsdbg_repair_outcome(repair));
     wsdbg_print(finding->fix, sizeof finding->fix,
-                "Start the phase of %s at %u, and flip it when the stage index wraps.",
-                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text, repair->value);
+                "Start the phase of %s at %u, and flip it when the stage index wraps%s.",
+                wsdbg_repair_subject(rounds, repair).text, repair->value,
+                repair->is_by_flow ? "; or let those who arrive on it do so once before their first wait" : "");
 }
 
 void wsdbg_repair_say_site(struct rounds *rounds, const struct wsdbg_repair *repair)

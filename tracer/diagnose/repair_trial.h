@@ -1,10 +1,12 @@
 /* repair_trial.h - a trial: one change of a replay after another, and whether the replay then finishes.  Only for the
  * files that find repairs.  repair_trial.c runs a trial.  The others change something:
- *   repair_parity.c, repair_stages.c, repair_sites.c             waits
+ *   repair_parity.c, repair_parity_apart.c, repair_stages.c,
+ *   repair_sites.c                                               waits
  *   repair_shift.c                                               waits and arrivals
  *   repair_begin.c, repair_turns.c and repair_habits.c, repair_fill.c, repair_ring.c,
  *   repair_move.c, repair_leap.c                                 arrivals
  *   repair_order.c                                               nothing: in which order stages follow one another
+ *   repair_flow.c                                                nothing: which side brings data
  *   repair_stay.c, repair_lanes.c, repair_unmade.c               what warps and lanes do that have left
  *   repair_bytes.c, repair.c, repair_line.c                      bytes, counts
  *   repair_named.c, repair_named_id.c, repair_named_apart.c,
@@ -93,6 +95,10 @@ bool wsdbg_trial_are_exceptions(const struct wsdbg_trial *t, uint32_t family, co
 /* Whether, in the last run, all phases of the family completed that somebody waits for, and none was left half done:
  * then arrivals are missing. */
 bool wsdbg_trial_gets_all_phases(const struct wsdbg_trial *t, uint32_t family);
+/* Whether data goes through shared memory only from these warps, which wait on the family, to those who arrive on it,
+ * or only the other way.  Out of memory: not known. */
+enum wsdbg_flow { WSDBG_FLOW_UNKNOWN, WSDBG_FLOW_FROM, WSDBG_FLOW_TO };
+enum wsdbg_flow wsdbg_trial_flow(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_warp_set *warps);
 /* How many arrivals a round of the barrier has: each agent's first arrival instruction on it counts. */
 uint32_t wsdbg_trial_round_of(const struct wsdbg_trial *t, uint32_t barrier);
 /* Whether a barrier at which agents stood never completes a phase with the trial's count, though somebody arrives on
@@ -150,6 +156,7 @@ void wsdbg_try_shifts(struct wsdbg_trial *t);
 void wsdbg_try_move(struct wsdbg_trial *t);
 void wsdbg_try_swap(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
+void wsdbg_try_first_apart(struct wsdbg_trial *t);
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_turns_of_one(struct wsdbg_trial *t);
 void wsdbg_try_fill(struct wsdbg_trial *t);

@@ -334,6 +334,8 @@ bool wsdbg_replay_is_picture(const struct wsdbg_replay *replay);
 /* Finds which waits of all agents repeat others, by which instructions they do, and which agents are idle.  False: out
  * of memory. */
 bool wsdbg_replay_find_repeats(struct wsdbg_replay *replay);
+/* A part of that: marks the waits of threads that wait twice a round for a phase a round (replay_twice.c). */
+bool wsdbg_replay_find_twice(struct wsdbg_replay *replay);
 /* Whether what the agent does in a step may be what its waits on the barrier `wait` are for: it changes an mbarrier,
  * and not one of another stage of a ring that is as long.  If the agent changes the same stage of such a ring
  * somewhere, only that counts. */

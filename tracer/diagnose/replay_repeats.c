@@ -223,6 +223,10 @@ bool wsdbg_replay_find_repeats(struct wsdbg_replay *replay)
     free(changes);
     for (uint32_t i = 0; i < replay->agent_count; i++)
         does[i] = find_repeats(replay, &replay->agents[i]);
+    if (!wsdbg_replay_find_twice(replay)) {
+        free(does);
+        return false;
+    }
     agree_in_warpgroups(replay, does);
     for (uint32_t i = 0; i < replay->agent_count; i++) {
         replay->agents[i].is_idle = !does[i];

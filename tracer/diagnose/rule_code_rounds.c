@@ -73,7 +73,8 @@ static enum wsdbg_confidence confidence_of(const struct rounds *rounds, const st
     /* Waits that others leave out look just like arrivals that are too many. */
     const bool may_lack_waits = repair->kind == WSDBG_REPAIR_NAMED_LESS;
     const bool is_likely = (repair->is_to_end || is_certain_of_itself(repair)) && !may_have_rival && !is_assumed &&
-                           !may_lack_waits && !rounds->replay->is_unlike && !rounds->replay->is_guessed &&
+                           !may_lack_waits && !repair->is_by_flow && !rounds->replay->is_unlike &&
+                           !rounds->replay->is_guessed &&
                            (!repair->is_doubtful || is_of_parity(wsdbg_repair_cause(repair)));
     const enum wsdbg_confidence wanted = is_likely ? WSDBG_CONFIDENCE_LIKELY : WSDBG_CONFIDENCE_POSSIBLE;
     return rounds->c->faulted ? wanted : wsdbg_code_cap(rounds->c, wanted); /* after a fault nothing moves */
@@ -185,6 +186,12 @@ static void tell_rival(struct rounds *rounds, struct wsdbg_finding *finding, con
         wsdbg_evidence_text(rounds->c, finding,
                             "it would also %s if %s; which of the two is wrong depends on what the author meant",
                             rival->is_to_end ? "finish" : "go on", say_rival(rounds, rival).text);
+    if (repair->is_by_flow)
+        wsdbg_evidence_text(rounds->c, finding,
+                            "data goes through shared memory from these warps to those who arrive on %s, so these are "
+                            "taken to go first; it looks the same where those should arrive once before their first "
+                            "wait",
+                            wsdbg_repair_subject(rounds, repair).text);
 }
 
 /* False: there is nothing of the snapshot that a finding of the repair could be about. */
@@ -230,7 +237,7 @@ static void prefer_parity(struct rounds *rounds)
     bool is_parity_wrong = false;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < repairs->count; i++)
-        is_parity_wrong |= is_of_parity(wsdbg_repair_cause(&repairs->rows[i]));
+        is_parity_wrong |= is_of_parity(wsdbg_repair_cause(&repairs->rows[i])) && !repairs->rows[i].is_by_flow;
     for (uint32_t i = 0; i < repairs->count && is_parity_wrong; i++)
         if (!adds_most(rounds, &repairs->rows[i]))
             repairs->rows[kept++] = repairs->rows[i];

@@ -88,7 +88,8 @@ static struct wsdbg_step_row row_of(const struct wsdbg_look_walking *walks, cons
                                  .token = step->token,
                                  .kind = step->kind,
                                  .rank = WSDBG_STEP_OWN_RANK,
-                                 .number_known = step->is_number_known};
+                                 .number_known = step->is_number_known,
+                                 .traffic = step->traffic};
     if (step->kind == WSDBG_WALK_TOGETHER || step->kind == WSDBG_WALK_POLL)
         row.kind = step->kind == WSDBG_WALK_POLL ? WSDBG_STEP_POLL : WSDBG_STEP_TOGETHER;
     if (wsdbg_is_mbarrier_access(step->kind)) {
@@ -139,6 +140,14 @@ static struct wsdbg_error *add_walk(struct wsdbg_look_walking *walks, struct wsd
     return NULL;
 }
 
+/* What lanes of a row do between their steps may differ. */
+static void add_traffic(const struct wsdbg_look_walking *walks, const struct wsdbg_walk_row *row,
+                        const struct wsdbg_walk *walk)
+{
+    for (size_t i = 0; i < walk->count; i++)
+        walks->out->steps[row->step_first + i].traffic |= walk->steps[i].traffic;
+}
+
 /* Into the row of a lane that goes the same way, or a new one. */
 static struct wsdbg_error *put_walk(struct wsdbg_look_walking *walks, uint32_t warp, uint32_t lanes, size_t first,
                                     const struct wsdbg_walk *walk, bool has_loaded)
@@ -148,6 +157,7 @@ static struct wsdbg_error *put_walk(struct wsdbg_look_walking *walks, uint32_t w
         if (is_alike(walks, &walks->out->walks[i], walk, cta)) {
             walks->out->walks[i].lanes |= lanes;
             walks->out->walks[i].has_loaded |= has_loaded;
+            add_traffic(walks, &walks->out->walks[i], walk);
             return NULL;
         }
     return add_walk(walks, (struct wsdbg_walk_row){.warp = warp, .lanes = lanes, .has_loaded = has_loaded}, walk);

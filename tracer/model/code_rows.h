@@ -84,6 +84,8 @@ struct wsdbg_step_row {
     uint8_t kind;
     uint8_t rank; /* of the mbarrier's CTA in its cluster, WSDBG_STEP_OWN_RANK */
     bool number_known;
+    uint8_t traffic; /* which memory was read and written since the step before: enum wsdbg_traffic of
+                        sass/access_kind.h, or more than that */
 };
 
 /* The way of lanes of a warp through the kernel, from its start to its end, as far as the launch alone decides it: what
