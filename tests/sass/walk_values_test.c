@@ -317,6 +317,33 @@ static void test_an_atomic_has_the_results_that_were_kept(void **state)
     (void)state;
 }
 
+/* A thread counts itself in memory and does not ask how many came before it. */
+static void test_an_atomic_whose_result_is_not_kept_is_no_guess(void **state)
+{
+    static const struct {
+        const char *name;
+        unsigned result; /* the register that gets it */
+        bool is_guessed;
+    } rows[] = {{"it is kept", 2, true}, {"it is not", WSDBG_RZ, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct wsdbg_instruction code[] = {
+            {SET(8, DATA)},
+            {SET(9, 0)},
+            {SET(2, 1)},
+            {OP(ATOMG), UNGUARDED, TO(R(rows[i].result)), FROM(PAIR_AT(8), R(3)), .width_bytes = 4, .words = {1, 0}},
+            {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(2)), .mode = WSDBG_ARRIVE_ART0},
+            {OP(EXIT), UNGUARDED},
+        };
+        const struct wsdbg_thread_world world = {.global = global_now};
+        print_message("%s\n", rows[i].name);
+        struct wsdbg_walk walk = walk_in(code, sizeof code / sizeof *code, &world, WITHOUT_LIMITS);
+        assert_int_equal(walk.count, 1);
+        assert_int_equal(walk.is_guessed, rows[i].is_guessed);
+        free(walk.steps);
+    }
+    (void)state;
+}
+
 /* A thread tries until it gets a lock, in a loop that does nothing else. */
 static void test_a_poll_by_an_atomic_has_each_result_in_turn(void **state)
 {
@@ -500,6 +527,7 @@ int main(void)
         cmocka_unit_test(test_data_for_shared_memory_is_loaded_up_to_a_limit),
         cmocka_unit_test(test_a_word_whose_load_was_left_out_is_not_what_is_there_now),
         cmocka_unit_test(test_an_atomic_has_the_results_that_were_kept),
+        cmocka_unit_test(test_an_atomic_whose_result_is_not_kept_is_no_guess),
         cmocka_unit_test(test_a_poll_by_an_atomic_has_each_result_in_turn),
         cmocka_unit_test(test_a_trip_count_may_be_a_quotient),
         cmocka_unit_test(test_a_sum_is_known_as_far_as_its_addends_are),
