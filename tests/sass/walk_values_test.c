@@ -317,7 +317,7 @@ static void test_an_atomic_has_the_results_that_were_kept(void **state)
     (void)state;
 }
 
-/* A thread counts itself in memory and does not ask how many came before it. */
+/* A thread counts itself in memory, at the end of a block, and may not ask how many came before it. */
 static void test_an_atomic_whose_result_is_not_kept_is_no_guess(void **state)
 {
     static const struct {
@@ -330,8 +330,11 @@ static void test_an_atomic_whose_result_is_not_kept_is_no_guess(void **state)
             {SET(8, DATA)},
             {SET(9, 0)},
             {SET(2, 1)},
-            {OP(ATOMG), UNGUARDED, TO(R(rows[i].result)), FROM(PAIR_AT(8), R(3)), .width_bytes = 4, .words = {1, 0}},
+            {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(9), NUMBER(0), ALWAYS), .mode = WSDBG_COMPARE_LT},
+            {OP(ATOMG), UNGUARDED, TO(P(WSDBG_PT), R(rows[i].result)), FROM(PAIR_AT(8), R(3)), .width_bytes = 4,
+             .words = {1, 0}},
             {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x400), R(2)), .mode = WSDBG_ARRIVE_ART0},
+            {OP(BRA), IF(0), JUMP(-1)},
             {OP(EXIT), UNGUARDED},
         };
         const struct wsdbg_thread_world world = {.global = global_now};
