@@ -67,7 +67,7 @@ enum wsdbg_truth wsdbg_thread_names_shared(const struct wsdbg_instruction *acces
     const struct wsdbg_operand base = {.kind = WSDBG_OPERAND_REGISTER, .number = operand->number};
     const unsigned reg = wsdbg_register_of(&base, 0);
     uint64_t address;
-    if (access->operation != WSDBG_OP_LD && access->operation != WSDBG_OP_ST)
+    if (access->operation != WSDBG_OP_LD && access->operation != WSDBG_OP_ST && access->operation != WSDBG_OP_ATOM)
         return WSDBG_TRUTH_NO;
     if (operand->kind == WSDBG_OPERAND_MEMORY && global_address(&load, &address))
         return !world->shared_window                                  ? WSDBG_TRUTH_UNKNOWN

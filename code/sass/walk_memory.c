@@ -48,22 +48,31 @@ static bool stored_word(const struct walk_lane *lane, const struct wsdbg_instruc
            walk_value(lane, &store->sources[1 + word / words], word % words, value);
 }
 
+static enum wsdbg_truth stores_to_shared(const struct walk_lane *lane, const struct wsdbg_instruction *store)
+{
+    return store->operation == WSDBG_OP_STS || store->operation == WSDBG_OP_ATOMS
+               ? WSDBG_TRUTH_YES
+               : wsdbg_thread_names_shared(store, lane->world, lane->state);
+}
+
+/* An atomic stores what is not known: other warps may have changed the word before. */
 void walk_keep_store(const struct walk_lane *lane, const struct wsdbg_instruction *store)
 {
+    const bool is_atomic = wsdbg_operation_class(store->operation) == WSDBG_CLASS_ATOMIC;
     struct walk_store kept = {.place = lane->group->place, .bytes = store->width_bytes};
     const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, store);
-    const enum wsdbg_truth is_shared =
-        store->operation == WSDBG_OP_STS ? WSDBG_TRUTH_YES : wsdbg_thread_names_shared(store, lane->world, lane->state);
+    const enum wsdbg_truth is_shared = stores_to_shared(lane, store);
     if (executes == WSDBG_TRUTH_NO || is_shared == WSDBG_TRUTH_NO)
         return;
-    if (is_shared == WSDBG_TRUTH_UNKNOWN || store->source_count < 2 || !store->width_bytes ||
+    if (is_shared == WSDBG_TRUTH_UNKNOWN || store->source_count < (is_atomic ? 1 : 2) || !store->width_bytes ||
         store->width_bytes > sizeof kept.words || !walk_value(lane, &store->sources[0], 0, &kept.address) ||
         !walk_is_own_place(lane, &kept.address)) {
-        if (store->is_whole) /* else its address is made of registers on which no way depends: those of data */
+        /* The address of a store that is not whole is made of registers on which no way depends: those of data. */
+        if (store->is_whole || is_atomic)
             walk_words_lose(&lane->group->plan->words, &kept.place);
         return;
     }
-    kept.is_known = executes == WSDBG_TRUTH_YES;
+    kept.is_known = executes == WSDBG_TRUTH_YES && !is_atomic;
     for (unsigned word = 0; word * sizeof *kept.words < store->width_bytes && kept.is_known; word++)
         kept.is_known = stored_word(lane, store, word, &kept.words[word]);
     walk_words_put(&lane->group->plan->words, &kept);

@@ -96,10 +96,9 @@ struct wsdbg_walk_plan {
     bool may_lead;       /* walks may be led to where their lanes were seen (walk_lead.h) */
     bool takes_present;  /* a load from shared memory may get what is there now */
     bool follows_stores; /* some load in a loop is told: what is stored to shared memory may decide a way */
-    /* ... also what is stored by generic addresses: some store is. */
+    /* ... also what is stored by generic addresses: some store or atomic is. */
     bool follows_generic_stores;
-    bool has_other_writers;   /* shared memory may change by other instructions than stores that walks follow */
-    bool has_generic_writers; /* ... or by stores to generic addresses */
+    bool has_generic_writers; /* some instruction is an atomic on shared memory, or writes to a generic address */
     struct walk_words words;  /* of the walks so far of the CTA at hand */
     uint32_t walks;           /* how many these are */
     struct wsdbg_thread_state *states; /* by lane: memory for the lanes that walk */
@@ -115,12 +114,13 @@ struct wsdbg_walk_plan {
 bool wsdbg_walk_put(uint64_t *set, unsigned reg);
 /* Whether an instruction may be a step of a walk. */
 bool wsdbg_walk_is_step(const struct wsdbg_walk_plan *plan, uint32_t number);
-/* Whether it is a store that walks follow, as it may be to shared memory. */
+/* Whether it is a store or an atomic that walks follow, as it may be to shared memory. */
 static inline bool wsdbg_walk_follows_store(const struct wsdbg_walk_plan *plan,
                                             const struct wsdbg_instruction *instruction)
 {
-    return instruction->operation == WSDBG_OP_STS ||
-           (instruction->operation == WSDBG_OP_ST && plan->follows_generic_stores);
+    const uint8_t operation = instruction->operation;
+    return operation == WSDBG_OP_STS || operation == WSDBG_OP_ATOMS ||
+           ((operation == WSDBG_OP_ST || operation == WSDBG_OP_ATOM) && plan->follows_generic_stores);
 }
 /* Whether it is a shuffle or a vote. */
 bool wsdbg_walk_is_exchange(const struct wsdbg_graph *graph, uint32_t number);
