@@ -8,6 +8,10 @@
 
 enum { WSDBG_LOAD_WORDS = 4 };
 
+/* Where bank 0 of machine code has the generic address of the kernel's parameters, and the parameters (as ptxas 13.0
+ * takes them; seen on H100 and H200). */
+enum { WSDBG_PARAMETERS_POINTER = 0x198, WSDBG_PARAMETERS = 0x210, WSDBG_PARAMETERS_MOST = 32764 };
+
 /* The words that the load brings.  A load of less than four bytes brings the number that its register gets.  Global
  * memory is assumed not to have changed since the load.  False: the address, or what is there, is not known. */
 bool wsdbg_thread_load(const struct wsdbg_instruction *load, const struct wsdbg_thread_world *world,

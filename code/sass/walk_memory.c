@@ -235,7 +235,7 @@ bool walk_is_load_too_many(const struct walk_lane *lane, uint32_t number)
     const struct wsdbg_instruction *instruction = &plan->graph->instructions[number];
     if (!plan->decides || plan->decides[number] ||
         (instruction->operation != WSDBG_OP_LDG && instruction->operation != WSDBG_OP_LD) ||
-        walk_reads_shared(lane, instruction))
+        walk_reads_shared(lane, instruction) || wsdbg_thread_loads_parameter(instruction, lane->world, lane->state))
         return false;
     const bool is_too_many = plan->loads_for_stores++ >= LOADS_FOR_STORES_MOST;
     plan->lacks_loads |= is_too_many;
