@@ -218,8 +218,8 @@ static void find_writers(struct wsdbg_walk_plan *plan)
     }
 }
 
-/* Finds what is executed anew, with what is stored to shared memory.  A generic store may be one to shared memory:
- * where it goes is known only if it is followed. */
+/* What is stored to shared memory is executed, too.  A generic store may be one to shared memory: where it goes is
+ * known only if it is followed. */
 static struct wsdbg_error *follow_stores(struct wsdbg_walk_plan *plan)
 {
     for (uint32_t i = 0; i < plan->graph->instruction_count; i++)
@@ -229,7 +229,7 @@ static struct wsdbg_error *follow_stores(struct wsdbg_walk_plan *plan)
     if (!plan->decides)
         return &wsdbg_error_no_memory;
     memcpy(plan->decides, plan->executes, byte_count);
-    return walk_find_executed(plan);
+    return NULL;
 }
 
 struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, struct wsdbg_walk_plan **out)
@@ -252,12 +252,14 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
     if (plan && plan->executes && plan->detours && plan->states && plan->operands && plan->issued) {
         for (uint32_t i = 0; i < graph->instruction_count; i++)
             plan->operands[i] = wsdbg_access_operands_of(&graph->instructions[i]);
-        error = walk_find_executed(plan);
+        error = walk_find_executed(plan, false);
         if (!error && !find_told(plan))
             error = &wsdbg_error_no_memory;
         if (!error && plan->follows_stores)
             error = follow_stores(plan);
-        if (!error && plan->follows_stores && !find_told(plan))
+        if (!error)
+            error = walk_find_executed(plan, true);
+        if (!error && !find_told(plan))
             error = &wsdbg_error_no_memory;
         find_writers(plan);
         if (!error)
@@ -342,6 +344,7 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
     free(plan->decides);
     free(plan->operands);
     free(plan->detours);
+    free(plan->idle_to);
     free(plan->acts);
     free(plan->stores);
     for (unsigned i = 0; i < WSDBG_WALK_PLACES_KEPT; i++)

@@ -6,9 +6,8 @@
 
 #include "sass/flow.h"
 #include "sass/walk.h"
+#include "sass/walk_registers.h"
 #include "sass/walk_words.h"
-
-enum { WSDBG_WALK_REGISTER_WORDS = (WSDBG_REGISTER_COUNT + 63) / 64 };
 
 /* What lies between a branch and the place where its sides meet. */
 struct wsdbg_walk_detour {
@@ -80,6 +79,7 @@ struct wsdbg_walk_plan {
     struct wsdbg_lists reads;               /* by instruction that is executed: the registers that it reads */
     struct wsdbg_dominators *after;         /* post-dominators, NULL = not asked for yet */
     struct wsdbg_walk_detour *detours;      /* by block */
+    uint32_t *idle_to;                      /* by block: see walk_idle.h; NULL = not asked yet */
     bool *acts;   /* by block: some way from its begin on has an access; NULL = not asked yet */
     bool *stores; /* ... or stores to shared memory */
     struct wsdbg_walk_place_kept places[WSDBG_WALK_PLACES_KEPT];
@@ -140,6 +140,8 @@ struct wsdbg_error *wsdbg_walk_acts_behind(struct wsdbg_walk_plan *plan, uint32_
 struct wsdbg_error *wsdbg_walk_stores_behind(struct wsdbg_walk_plan *plan, uint32_t block, bool *out);
 /* Whether every way on from the block soon comes to a trap: it is where a kernel finds that something is wrong. */
 bool wsdbg_walk_fails(const struct wsdbg_walk_plan *plan, uint32_t block);
+/* Fills plan->after. */
+struct wsdbg_error *wsdbg_walk_find_after(struct wsdbg_walk_plan *plan);
 struct wsdbg_error *wsdbg_walk_detour_of(struct wsdbg_walk_plan *plan, uint32_t block,
                                          const struct wsdbg_walk_detour **out);
 

@@ -15,7 +15,8 @@
 
 enum { CTAS = 4, CLUSTER = 2, WARPS = 32, THREADS = 32 * WARPS };
 
-/* A walk takes some 4 instructions a round.  The ways may depend on which CTA it is, so that no CTA shares another's.
+/* A walk takes some 4 instructions a round, and must make all of them, as the rounds are the number of arrivals.  The
+ * ways may depend on which CTA it is, so that no CTA shares another's.
  */
 #define KERNEL(rounds) KERNEL_OF(rounds, "0", "")
 /* `own` is executed for each lane in each round, with a number of its own in %r2. */
@@ -30,7 +31,7 @@ enum { CTAS = 4, CLUSTER = 2, WARPS = 32, THREADS = 32 * WARPS };
     "setp.lt.u32 %p0, %r0, " rounds ";\n"              \
     "@%p0 bra AGAIN;\n"                                \
     "mov.u32 %r1, %ctaid.x;\n"                         \
-    "add.u32 %r1, %r1, 1;\n"                           \
+    "add.u32 %r1, %r1, %r0;\n"                         \
     "setp.eq.u32 %p1, %r2, 77;\n"                      \
     "@%p1 exit;\n"                                     \
     "mbarrier.arrive.shared::cta.b64 _, [bar], %r1;\n" \
