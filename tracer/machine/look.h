@@ -301,9 +301,12 @@ struct wsdbg_error *wsdbg_look_polls(const struct wsdbg_look_seen *seen, const u
 /* snapshot.answers. */
 struct wsdbg_error *wsdbg_look_answers(const struct wsdbg_look_seen *seen, const uint32_t *access_first,
                                        struct wsdbg_look_tables *tables);
-/* False: some walk, from this row of snapshot.walks on, is known to its end and leaves out the wait in which lanes of
- * it stand. */
-bool wsdbg_look_walks_fit(const struct wsdbg_snapshot *out, size_t first);
+/* False: some walk, of these rows of snapshot.walks up to `end`, is known to its end and leaves out the wait in which
+ * lanes of it stand. */
+bool wsdbg_look_walks_fit(const struct wsdbg_snapshot *out, size_t first, size_t end);
+/* Whether the walks of a CTA from `second` on should be kept instead of those of the same CTA from `first` on: they
+ * agree with where its warps stand, and the others do not, or lead fewer lanes to their ends. */
+bool wsdbg_look_walks_are_better(const struct wsdbg_snapshot *out, size_t first, size_t second);
 /* Where a lane stands in its kernel's code, as struct wsdbg_thread_world has it. */
 uint32_t wsdbg_look_walks_place(const struct wsdbg_look_seen *seen, const struct wsdbg_snapshot *rows,
                                 const struct wsdbg_code_function *kernel, uint32_t warp, uint32_t lane);
