@@ -16,8 +16,8 @@ enum { WSDBG_PARAMETERS_POINTER = 0x198, WSDBG_PARAMETERS = 0x210, WSDBG_PARAMET
  * memory is assumed not to have changed since the load.  False: the address, or what is there, is not known. */
 bool wsdbg_thread_load(const struct wsdbg_instruction *load, const struct wsdbg_thread_world *world,
                        const struct wsdbg_thread_state *state, uint32_t words[WSDBG_LOAD_WORDS]);
-/* Whether a generic load, store or atomic concerns shared memory.  Of a generic address that PTX makes of one in shared memory
- * the high half is not known. */
+/* Whether a generic load, store or atomic concerns shared memory.  Of a generic address that PTX makes of one in shared
+ * memory the high half is not known. */
 enum wsdbg_truth wsdbg_thread_names_shared(const struct wsdbg_instruction *access,
                                            const struct wsdbg_thread_world *world,
                                            const struct wsdbg_thread_state *state);
