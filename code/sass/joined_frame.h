@@ -7,13 +7,14 @@
 #include "sass/joined_code.h"
 
 enum joined_access_kind {
-    JOINED_ACCESS_NONE,   /* no load, store or atomic, or one that no way leads to */
-    JOINED_ACCESS_BESIDE, /* of other memory than the frame */
-    JOINED_ACCESS_SHARED, /* of shared memory, by a generic address */
-    JOINED_ACCESS_GLOBAL, /* of global memory, likewise */
-    JOINED_ACCESS_FRAME,  /* of the frame, at a known place */
-    JOINED_ACCESS_SPAN,   /* ... at a place of several that follow one another, as of an array */
-    JOINED_ACCESS_MAYBE   /* at a place that may be any of the frame */
+    JOINED_ACCESS_NONE,      /* no load, store or atomic, or one that no way leads to */
+    JOINED_ACCESS_BESIDE,    /* of other memory than the frame */
+    JOINED_ACCESS_SHARED,    /* of shared memory, by a generic address */
+    JOINED_ACCESS_GLOBAL,    /* of global memory, likewise */
+    JOINED_ACCESS_PARAMETER, /* of a parameter of the kernel, likewise */
+    JOINED_ACCESS_FRAME,     /* of the frame, at a known place */
+    JOINED_ACCESS_SPAN,      /* ... at a place of several that follow one another, as of an array */
+    JOINED_ACCESS_MAYBE      /* at a place that may be any of the frame */
 };
 
 /* Of one line of the code. */

@@ -4,8 +4,8 @@
  * R1 is the stack pointer.  An address of the frame is that of local memory, or a generic one: the sum of the local one
  * and the address at which local memory begins, which lies in bank 0 of the constants.  Only its low word is followed.
  * Of other generic addresses the high word tells the memory: it was made from that of the window of shared memory,
- * which a special register has, or from a parameter of the kernel, which the host has set.  What is added to an address
- * does not lead out of its memory.
+ * which a special register has, or from a parameter of the kernel, which the host has set.  What is loaded from the
+ * generic address of a parameter is a parameter, too.  What is added to an address does not lead out of its memory.
  */
 #ifndef WSDBG_SASS_JOINED_FRAME_PARTS_H
 #define WSDBG_SASS_JOINED_FRAME_PARTS_H
@@ -26,6 +26,7 @@ enum {
     WINDOW,         /* the low word of the address at which local memory begins */
     SHARED,         /* the high word of an address of shared memory */
     PASSED,         /* a parameter of the kernel, or what was added to one */
+    PARAMETERS,     /* the high word of a generic address of a parameter */
     FIRST_SPAN = 16 /* and more: an address of the frame plus an index, as instruction `value - FIRST_SPAN` adds it */
 };
 enum { PREDICATES_AT = WSDBG_REGISTER_MORE, SPARE_AT = PREDICATES_AT + WSDBG_PT, REGISTERS };

@@ -30,7 +30,7 @@ static const struct wsdbg_operand *place_of(const struct wsdbg_instruction *in)
 static bool is_beside(const struct joined_access *access)
 {
     return access->kind == JOINED_ACCESS_BESIDE || access->kind == JOINED_ACCESS_SHARED ||
-           access->kind == JOINED_ACCESS_GLOBAL;
+           access->kind == JOINED_ACCESS_GLOBAL || access->kind == JOINED_ACCESS_PARAMETER;
 }
 
 /* Where the access is, as far as the frame is concerned. */
@@ -60,6 +60,8 @@ struct joined_access frame_access_of(const struct frame *frame, const struct wsd
         access.end_bytes = access.end_bytes > 0 ? 0 : access.end_bytes;
     } else if (high == SHARED || high == PASSED) {
         access.kind = high == SHARED ? JOINED_ACCESS_SHARED : JOINED_ACCESS_GLOBAL;
+    } else if (high == PARAMETERS) {
+        access.kind = JOINED_ACCESS_PARAMETER;
     } else if (space == WSDBG_SPACE_GENERIC && !is_of_frame(value)) {
         access.kind = JOINED_ACCESS_BESIDE;
     }
@@ -92,6 +94,8 @@ static uint32_t loaded_of_span(const struct frame *frame, const struct joined_ac
 uint32_t frame_loaded(const struct frame *frame, const struct wsdbg_instruction *in, const struct joined_access *access,
                       unsigned part)
 {
+    if (access->kind == JOINED_ACCESS_PARAMETER && wsdbg_operation_class(in->operation) == WSDBG_CLASS_LOAD)
+        return PASSED;
     if (access->kind != JOINED_ACCESS_FRAME && is_too_narrow(in))
         return OTHER;
     if (is_beside(access))

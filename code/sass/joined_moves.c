@@ -262,6 +262,16 @@ static int64_t loaded_constant(const struct wsdbg_instruction *in)
     return loads && from->kind == WSDBG_OPERAND_CONSTANT && !from->bank && from->number == WSDBG_RZ ? from->value : -1;
 }
 
+/* A generic access is one of the frame: the low word of its address is the one in local memory. */
+static void make_local(struct wsdbg_instruction *in)
+{
+    if (wsdbg_operation_space(in->operation) != WSDBG_SPACE_GENERIC)
+        return;
+    in->operation = wsdbg_operation_class(in->operation) == WSDBG_CLASS_LOAD ? WSDBG_OP_LDL : WSDBG_OP_STL;
+    in->sources[0].registers = 1;
+    in->sources[0].uniform = WSDBG_URZ;
+}
+
 /* The words that an access by a computed address may concern: those of its array, or all. */
 static void name_span(const struct moving *moving, const struct joined_access *access, struct wsdbg_instruction *in)
 {
@@ -271,6 +281,8 @@ static void name_span(const struct moving *moving, const struct joined_access *a
     const bool is_inside = first <= last && last < moving->word_count;
     in->local_first = (uint16_t)(is_inside ? first : 0);
     in->local_words = (uint16_t)(is_inside ? last - first + 1 : moving->word_count);
+    if (is_span && in->source_count && in->sources[0].kind == WSDBG_OPERAND_MEMORY)
+        make_local(in);
 }
 
 /* The pointer has one value everywhere, and so have the addresses that are made from it.  No walk needs to know where

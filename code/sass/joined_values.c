@@ -4,19 +4,22 @@
  * Reads: the state at hand.  Writes: spans that it finds.
  */
 #include "sass/joined_frame_parts.h"
+#include "sass/thread_load.h"
 
 enum { SPECIAL_SHARED_HIGH = 0x2f };
-enum { STACK_OFFSET = 0x28, PARAMETERS_OFFSET = 0x210 }; /* in bank 0 of the constants */
+enum { STACK_OFFSET = 0x28 }; /* in bank 0 of the constants */
 
 static uint32_t constant_value(const struct wsdbg_operand *operand, unsigned part)
 {
     const int64_t offset = operand->value + (int64_t)part * WORD_BYTES;
     if (operand->bank)
         return OTHER;
-    if (offset >= PARAMETERS_OFFSET)
+    if (offset >= WSDBG_PARAMETERS)
         return PASSED;
     if (operand->number != WSDBG_RZ)
         return OTHER;
+    if (offset == WSDBG_PARAMETERS_POINTER + WORD_BYTES)
+        return PARAMETERS;
     return offset == STACK_OFFSET ? with_number(KIND_LOCAL, 0) : offset == JOINED_WINDOW_OFFSET ? WINDOW : OTHER;
 }
 
@@ -46,6 +49,8 @@ static uint32_t joint_memory(uint32_t a, uint32_t b)
         return DERIVED;
     if (a == SHARED || b == SHARED)
         return SHARED;
+    if (a == PARAMETERS || b == PARAMETERS)
+        return PARAMETERS;
     return a == PASSED || b == PASSED ? PASSED : OTHER;
 }
 

@@ -10,9 +10,6 @@
 enum { SHARED_BYTES_MOST = 1 << 18 };
 enum { WORD_BYTES = sizeof(uint32_t), WORD_BITS = 32, BYTE_BITS = 8, PTX_LONG_BYTES = 8 };
 
-/* Where bank 0 has the generic address of the kernel's parameters, and the parameters (as ptxas 13.0 takes them). */
-enum { PARAMETERS_ADDRESS_BYTES = 0x198, PARAMETERS_BYTES = 0x210, PARAMETERS_BYTES_MOST = 32764 };
-
 /* A load on its way. */
 struct load {
     const struct wsdbg_instruction *instruction;
@@ -67,7 +64,7 @@ enum wsdbg_truth wsdbg_thread_names_shared(const struct wsdbg_instruction *acces
     const struct wsdbg_operand base = {.kind = WSDBG_OPERAND_REGISTER, .number = operand->number};
     const unsigned reg = wsdbg_register_of(&base, 0);
     uint64_t address;
-    if (access->operation != WSDBG_OP_LD && access->operation != WSDBG_OP_ST)
+    if (access->operation != WSDBG_OP_LD && access->operation != WSDBG_OP_ST && access->operation != WSDBG_OP_ATOM)
         return WSDBG_TRUTH_NO;
     if (operand->kind == WSDBG_OPERAND_MEMORY && global_address(&load, &address))
         return !world->shared_window                                  ? WSDBG_TRUTH_UNKNOWN
@@ -105,12 +102,12 @@ static bool is_parameter(const struct load *load, uint64_t address, uint32_t *of
     const struct wsdbg_thread_world *world = load->world;
     uint32_t low, high;
     if (load->instruction->operation != WSDBG_OP_LD || !wsdbg_is_machine_code(load->instruction) || !world->constant ||
-        !world->constant(world->context, 0, PARAMETERS_ADDRESS_BYTES, &low) ||
-        !world->constant(world->context, 0, PARAMETERS_ADDRESS_BYTES + WORD_BYTES, &high))
+        !world->constant(world->context, 0, WSDBG_PARAMETERS_POINTER, &low) ||
+        !world->constant(world->context, 0, WSDBG_PARAMETERS_POINTER + WORD_BYTES, &high))
         return false;
     const uint64_t at_byte = address - ((uint64_t)high << WORD_BITS | low);
-    *offset_bytes = PARAMETERS_BYTES + (uint32_t)at_byte;
-    return high && at_byte < PARAMETERS_BYTES_MOST;
+    *offset_bytes = WSDBG_PARAMETERS + (uint32_t)at_byte;
+    return high && at_byte < WSDBG_PARAMETERS_MOST;
 }
 
 bool wsdbg_thread_loads_parameter(const struct wsdbg_instruction *instruction, const struct wsdbg_thread_world *world,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sass/walk_beside.h"
+#include "sass/walk_idle.h"
 #include "sass/walk_lead.h"
 #include "sass/walk_tokens.h"
 #include "sass/walking.h"
@@ -232,7 +233,9 @@ static uint32_t leave(struct walking *walking, uint32_t number)
     const struct wsdbg_block *block = &walking_graph(walking)->blocks[number];
     const struct wsdbg_instruction *last = &walking_graph(walking)->instructions[block->first + block->count - 1];
     const uint32_t next = block->successor_count ? block->successor[0] : WSDBG_GRAPH_NONE;
-    uint32_t meets;
+    uint32_t meets = walk_idle_to(walking->group.plan, number);
+    if (meets != WSDBG_GRAPH_NONE)
+        return meets;
     if (last->operation == WSDBG_OP_BRA && take_sides(walking, number, &meets))
         return meets;
     const struct walk_turn turn = walk_turn_together(walking, number);

@@ -85,7 +85,7 @@ struct wsdbg_error *wsdbg_walk_stores_behind(struct wsdbg_walk_plan *plan, uint3
 /* ---- where the sides of a branch meet ---- */
 
 /* Post-dominators are the dominators of the graph with its edges reversed. */
-static struct wsdbg_error *find_post_dominators(struct wsdbg_walk_plan *plan)
+struct wsdbg_error *wsdbg_walk_find_after(struct wsdbg_walk_plan *plan)
 {
     const struct wsdbg_graph *graph = plan->graph;
     struct wsdbg_lists after = {0};
@@ -247,7 +247,7 @@ struct wsdbg_error *wsdbg_walk_detour_of(struct wsdbg_walk_plan *plan, uint32_t 
                                          const struct wsdbg_walk_detour **out)
 {
     struct wsdbg_walk_detour *detour = &plan->detours[block];
-    struct wsdbg_error *error = plan->after || detour->is_known ? NULL : find_post_dominators(plan);
+    struct wsdbg_error *error = plan->after || detour->is_known ? NULL : wsdbg_walk_find_after(plan);
     if (!error && !detour->is_known)
         error = find_detour(plan, block, detour);
     detour->is_known = !error;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sass/thread_float.h"
+#include "sass/walk_idle.h"
 #include "sass/walk_stack.h"
 
 enum { ROUNDS_MOST = 64 };
@@ -113,10 +114,12 @@ static void need_to_execute(uint64_t *needed, const struct wsdbg_instruction *in
     walk_need_sources(needed, &store);
 }
 
-static bool ends_block(const struct wsdbg_graph *graph, uint32_t number)
+/* Whether it ends a block, and its outcome counts. */
+static bool ends_block(const struct wsdbg_walk_plan *plan, uint32_t number)
 {
-    const struct wsdbg_block *block = &graph->blocks[graph->block_of[number]];
-    return number == block->first + block->count - 1;
+    const uint32_t of = plan->graph->block_of[number];
+    const struct wsdbg_block *block = &plan->graph->blocks[of];
+    return number == block->first + block->count - 1 && walk_idle_to(plan, of) == WSDBG_GRAPH_NONE;
 }
 
 struct liveness {
@@ -131,11 +134,17 @@ static void add_set(uint64_t *to, const uint64_t *set)
 }
 
 /* The registers that are needed behind a block. */
-static void live_behind(const struct wsdbg_graph *graph, const struct liveness *liveness, uint32_t number,
+static void live_behind(const struct wsdbg_walk_plan *plan, const struct liveness *liveness, uint32_t number,
                         uint64_t *out)
 {
+    const struct wsdbg_graph *graph = plan->graph;
     const struct wsdbg_block *block = &graph->blocks[number];
+    const uint32_t idle_to = walk_idle_to(plan, number);
     memset(out, block->is_indirect ? 0xff : 0, WSDBG_WALK_REGISTER_WORDS * sizeof *out);
+    if (idle_to != WSDBG_GRAPH_NONE) {
+        add_set(out, liveness->at_begin[idle_to]);
+        return;
+    }
     for (uint32_t i = 0; i < block->successor_count; i++)
         if (block->successor[i] != WSDBG_GRAPH_NONE)
             add_set(out, liveness->at_begin[block->successor[i]]);
@@ -154,13 +163,13 @@ static bool pass_block(struct wsdbg_walk_plan *plan, struct liveness *liveness, 
     const struct wsdbg_block *block = &graph->blocks[number];
     uint64_t needed[WSDBG_WALK_REGISTER_WORDS];
     bool grows = false;
-    live_behind(graph, liveness, number, needed);
+    live_behind(plan, liveness, number, needed);
     if (block->calls && block->successor_count && block->successor[0] != WSDBG_GRAPH_NONE)
         add_set(liveness->at_return, liveness->at_begin[block->successor[0]]);
     for (uint32_t i = block->first + block->count; i-- > block->first;) {
         const struct wsdbg_instruction *instruction = &graph->instructions[i];
         const bool is_matrix = wsdbg_walk_is_of_matrices(plan, i);
-        const bool executes = is_matrix || wsdbg_walk_is_step(plan, i) || ends_block(graph, i) ||
+        const bool executes = is_matrix || wsdbg_walk_is_step(plan, i) || ends_block(plan, i) ||
                               writes_needed(needed, instruction) ||
                               (plan->follows_stores && wsdbg_walk_follows_store(plan, instruction));
         forget_written(needed, instruction);
@@ -179,20 +188,37 @@ static bool pass_block(struct wsdbg_walk_plan *plan, struct liveness *liveness, 
     return grows;
 }
 
-struct wsdbg_error *walk_find_executed(struct wsdbg_walk_plan *plan)
+/* False: it takes too many rounds. */
+static bool pass_all(struct wsdbg_walk_plan *plan, struct liveness *liveness)
 {
-    const struct wsdbg_graph *graph = plan->graph;
-    struct liveness liveness = {.at_begin = calloc((size_t)graph->block_count + 1, sizeof *liveness.at_begin)};
+    const uint32_t blocks = plan->graph->block_count;
     bool grows = true;
-    if (!liveness.at_begin)
-        return &wsdbg_error_no_memory;
+    memset(liveness->at_begin, 0, blocks * sizeof *liveness->at_begin);
+    memset(liveness->at_return, 0, sizeof liveness->at_return);
+    memset(plan->executes, 0, plan->graph->instruction_count * sizeof *plan->executes);
     for (unsigned round = 0; grows && round < ROUNDS_MOST; round++) {
         grows = false;
-        for (uint32_t block = graph->block_count; block-- > 0;)
-            grows |= pass_block(plan, &liveness, block);
+        for (uint32_t block = blocks; block-- > 0;)
+            grows |= pass_block(plan, liveness, block);
     }
-    if (grows)
+    return !grows;
+}
+
+/* Where a loop is idle, less is needed before it: then others may be, too. */
+struct wsdbg_error *walk_find_executed(struct wsdbg_walk_plan *plan, bool leaves_out_idle)
+{
+    enum { TIMES_MOST = 4 };
+    const struct wsdbg_graph *graph = plan->graph;
+    struct liveness liveness = {.at_begin = calloc((size_t)graph->block_count + 1, sizeof *liveness.at_begin)};
+    struct wsdbg_error *error = liveness.at_begin ? NULL : &wsdbg_error_no_memory;
+    bool is_known = !error && pass_all(plan, &liveness), found = is_known && leaves_out_idle;
+    for (unsigned time = 1; !error && found && is_known && time < TIMES_MOST; time++) {
+        error = walk_idle_find(plan, (const uint64_t(*)[WSDBG_WALK_REGISTER_WORDS])liveness.at_begin, &found);
+        if (!error && found)
+            is_known = pass_all(plan, &liveness);
+    }
+    if (!error && !is_known)
         memset(plan->executes, 1, graph->instruction_count * sizeof *plan->executes);
     free(liveness.at_begin);
-    return NULL;
+    return error;
 }

@@ -6,7 +6,8 @@
 #ifndef WSDBG_SASS_WALK_KEPT_H
 #define WSDBG_SASS_WALK_KEPT_H
 
-#include "sass/walk_plan.h"
+#include "sass/flow.h"
+#include "sass/walk_registers.h"
 
 /* Takes registers out of the set `lost` that have, on each way from the end of block `from` to the begin of block `to`,
  * what they had at first.  visited: by block, the ones that may lie between. */

@@ -1,14 +1,15 @@
 /* walk_map.c - see walk_map.h.
  *
  * Reads: the address of the map among the copy's operands; the map, among the kernel's parameters or in global memory.
- * Machine code has parameters at PARAMETERS of constant bank 0, and their generic address in the words at
- * PARAMETERS_POINTER (seen on H100 and H200).  Code in PTX names them by their place in the bank.
+ * Machine code has parameters in constant bank 0, and their generic address there, too (thread_load.h).  Code in PTX
+ * names them by their place in the bank.
  */
 #include "sass/walk_map.h"
 
 #include "base/tensor_map.h"
+#include "sass/thread_load.h"
 
-enum { PARAMETERS_POINTER = 0x198, PARAMETERS = 0x210, PARAMETERS_MOST = 32764, WORD_BYTES = 4, WORD_BITS = 32 };
+enum { WORD_BYTES = 4, WORD_BITS = 32 };
 
 /* 64 bits; of PTX the low ones, which tell a parameter from other memory well enough: what is there must be a map. */
 static bool address_of(const struct walk_lane *lane, const struct wsdbg_instruction *copy,
@@ -26,11 +27,11 @@ static bool address_of(const struct walk_lane *lane, const struct wsdbg_instruct
 static bool parameters_at(const struct walk_lane *lane, bool is_encoded, uint64_t *address)
 {
     uint32_t low, high;
-    *address = PARAMETERS;
+    *address = WSDBG_PARAMETERS;
     if (!is_encoded)
         return true;
-    if (!lane->world->constant(lane->world->context, 0, PARAMETERS_POINTER, &low) ||
-        !lane->world->constant(lane->world->context, 0, PARAMETERS_POINTER + WORD_BYTES, &high))
+    if (!lane->world->constant(lane->world->context, 0, WSDBG_PARAMETERS_POINTER, &low) ||
+        !lane->world->constant(lane->world->context, 0, WSDBG_PARAMETERS_POINTER + WORD_BYTES, &high))
         return false;
     *address = (uint64_t)high << WORD_BITS | low;
     return true;
@@ -45,13 +46,14 @@ bool walk_map_bytes(const struct walk_lane *lane, const struct wsdbg_instruction
     if (!address_of(lane, copy, operands, &address))
         return false;
     const bool is_parameter = parameters_at(lane, operands->is_encoded, &parameters) && address >= parameters &&
-                              address - parameters <= PARAMETERS_MOST - sizeof words;
+                              address - parameters <= WSDBG_PARAMETERS_MOST - sizeof words;
     if (!is_parameter && (!world->global || !operands->is_encoded))
         return false;
     for (uint32_t i = 0; i < WSDBG_TENSOR_MAP_WORDS; i++) {
         const uint64_t at = address + (uint64_t)i * WORD_BYTES;
-        if (is_parameter ? !world->constant(world->context, 0, (uint32_t)(at - parameters) + PARAMETERS, &words[i])
-                         : !world->global(world->context, at, true, &words[i]))
+        if (is_parameter
+                ? !world->constant(world->context, 0, (uint32_t)(at - parameters) + WSDBG_PARAMETERS, &words[i])
+                : !world->global(world->context, at, true, &words[i]))
             return false;
     }
     return wsdbg_tensor_map_bytes(words, bytes);

@@ -49,22 +49,31 @@ static bool stored_word(const struct walk_lane *lane, const struct wsdbg_instruc
            walk_value(lane, &store->sources[1 + word / words], word % words, value);
 }
 
+static enum wsdbg_truth stores_to_shared(const struct walk_lane *lane, const struct wsdbg_instruction *store)
+{
+    return store->operation == WSDBG_OP_STS || store->operation == WSDBG_OP_ATOMS
+               ? WSDBG_TRUTH_YES
+               : wsdbg_thread_names_shared(store, lane->world, lane->state);
+}
+
+/* An atomic stores what is not known: other warps may have changed the word before. */
 void walk_keep_store(const struct walk_lane *lane, const struct wsdbg_instruction *store)
 {
+    const bool is_atomic = wsdbg_operation_class(store->operation) == WSDBG_CLASS_ATOMIC;
     struct walk_store kept = {.place = lane->group->place, .bytes = store->width_bytes};
     const enum wsdbg_truth executes = wsdbg_thread_executes(lane->state, store);
-    const enum wsdbg_truth is_shared =
-        store->operation == WSDBG_OP_STS ? WSDBG_TRUTH_YES : wsdbg_thread_names_shared(store, lane->world, lane->state);
+    const enum wsdbg_truth is_shared = stores_to_shared(lane, store);
     if (executes == WSDBG_TRUTH_NO || is_shared == WSDBG_TRUTH_NO)
         return;
-    if (is_shared == WSDBG_TRUTH_UNKNOWN || store->source_count < 2 || !store->width_bytes ||
+    if (is_shared == WSDBG_TRUTH_UNKNOWN || store->source_count < (is_atomic ? 1 : 2) || !store->width_bytes ||
         store->width_bytes > sizeof kept.words || !walk_value(lane, &store->sources[0], 0, &kept.address) ||
         !walk_is_own_place(lane, &kept.address)) {
-        if (store->is_whole) /* else its address is made of registers on which no way depends: those of data */
+        /* The address of a store that is not whole is made of registers on which no way depends: those of data. */
+        if (store->is_whole || is_atomic)
             walk_words_lose(&lane->group->plan->words, &kept.place);
         return;
     }
-    kept.is_known = executes == WSDBG_TRUTH_YES;
+    kept.is_known = executes == WSDBG_TRUTH_YES && !is_atomic;
     for (unsigned word = 0; word * sizeof *kept.words < store->width_bytes && kept.is_known; word++)
         kept.is_known = stored_word(lane, store, word, &kept.words[word]);
     walk_words_put(&lane->group->plan->words, &kept);
@@ -227,7 +236,7 @@ bool walk_is_load_too_many(const struct walk_lane *lane, uint32_t number)
     const struct wsdbg_instruction *instruction = &plan->graph->instructions[number];
     if (!plan->decides || plan->decides[number] ||
         (instruction->operation != WSDBG_OP_LDG && instruction->operation != WSDBG_OP_LD) ||
-        walk_reads_shared(lane, instruction))
+        walk_reads_shared(lane, instruction) || wsdbg_thread_loads_parameter(instruction, lane->world, lane->state))
         return false;
     const bool is_too_many = plan->loads_for_stores++ >= LOADS_FOR_STORES_MOST;
     plan->lacks_loads |= is_too_many;

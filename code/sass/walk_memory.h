@@ -4,7 +4,7 @@
 
 #include "sass/walk_group.h"
 
-/* Keeps a store to shared memory for other walks; nothing if the lane does not execute it. */
+/* Keeps a store to shared memory, or an atomic on it, for other walks; nothing if the lane does not execute it. */
 void walk_keep_store(const struct walk_lane *lane, const struct wsdbg_instruction *store);
 bool walk_reads_shared(const struct walk_lane *lane, const struct wsdbg_instruction *instruction);
 /* A load from shared memory: what other warps stored, or what is there now.  False: not known, nothing was written. */

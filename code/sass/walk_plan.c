@@ -205,30 +205,31 @@ bool wsdbg_walk_tell(struct wsdbg_walk_told *told, bool known, uint32_t value)
     return true;
 }
 
-/* Generic stores count as others where they are not followed. */
+static bool writes_generic(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_ST || instruction->operation == WSDBG_OP_ATOM;
+}
+
 static void find_writers(struct wsdbg_walk_plan *plan)
 {
     for (uint32_t i = 0; i < plan->graph->instruction_count; i++) {
-        const uint8_t operation = plan->graph->instructions[i].operation;
-        plan->has_generic_writers |= operation == WSDBG_OP_ST;
-        plan->has_other_writers |= operation == WSDBG_OP_ATOMS || operation == WSDBG_OP_ATOM ||
-                                   (operation == WSDBG_OP_ST && !plan->follows_generic_stores);
+        const struct wsdbg_instruction *instruction = &plan->graph->instructions[i];
+        plan->has_generic_writers |= writes_generic(instruction) || instruction->operation == WSDBG_OP_ATOMS;
     }
-    plan->has_generic_writers |= plan->has_other_writers;
 }
 
-/* Finds what is executed anew, with what is stored to shared memory.  A generic store may be one to shared memory:
- * where it goes is known only if it is followed. */
+/* What is stored to shared memory is executed, too.  A generic store may be one to shared memory: where it goes is
+ * known only if it is followed. */
 static struct wsdbg_error *follow_stores(struct wsdbg_walk_plan *plan)
 {
     for (uint32_t i = 0; i < plan->graph->instruction_count; i++)
-        plan->follows_generic_stores |= plan->graph->instructions[i].operation == WSDBG_OP_ST;
+        plan->follows_generic_stores |= writes_generic(&plan->graph->instructions[i]);
     const size_t byte_count = ((size_t)plan->graph->instruction_count + 1) * sizeof *plan->decides;
     plan->decides = malloc(byte_count);
     if (!plan->decides)
         return &wsdbg_error_no_memory;
     memcpy(plan->decides, plan->executes, byte_count);
-    return walk_find_executed(plan);
+    return NULL;
 }
 
 struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, struct wsdbg_walk_plan **out)
@@ -251,12 +252,14 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
     if (plan && plan->executes && plan->detours && plan->states && plan->operands && plan->issued) {
         for (uint32_t i = 0; i < graph->instruction_count; i++)
             plan->operands[i] = wsdbg_access_operands_of(&graph->instructions[i]);
-        error = walk_find_executed(plan);
+        error = walk_find_executed(plan, false);
         if (!error && !find_told(plan))
             error = &wsdbg_error_no_memory;
         if (!error && plan->follows_stores)
             error = follow_stores(plan);
-        if (!error && plan->follows_stores && !find_told(plan))
+        if (!error)
+            error = walk_find_executed(plan, true);
+        if (!error && !find_told(plan))
             error = &wsdbg_error_no_memory;
         find_writers(plan);
         if (!error)
@@ -281,7 +284,7 @@ void wsdbg_walk_plan_begin_cta(struct wsdbg_walk_plan *plan, enum wsdbg_walk_bel
     plan->takes_present = belief & WSDBG_BELIEVE_PRESENT;
     plan->supposes = belief & WSDBG_BELIEVE_TURNS;
     plan->took_turns = false;
-    if (!(belief & WSDBG_BELIEVE_STORES) || (plan->follows_stores && plan->has_other_writers))
+    if (!(belief & WSDBG_BELIEVE_STORES))
         walk_words_spoil(&plan->words);
 }
 
@@ -344,6 +347,7 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
     free(plan->decides);
     free(plan->operands);
     free(plan->detours);
+    free(plan->idle_to);
     free(plan->acts);
     free(plan->stores);
     for (unsigned i = 0; i < WSDBG_WALK_PLACES_KEPT; i++)

@@ -6,10 +6,9 @@
 
 #include "sass/flow.h"
 #include "sass/walk.h"
+#include "sass/walk_registers.h"
 #include "sass/walk_traffic.h"
 #include "sass/walk_words.h"
-
-enum { WSDBG_WALK_REGISTER_WORDS = (WSDBG_REGISTER_COUNT + 63) / 64 };
 
 /* What lies between a branch and the place where its sides meet. */
 struct wsdbg_walk_detour {
@@ -83,6 +82,7 @@ struct wsdbg_walk_plan {
     struct walk_traffic traffic;
     struct wsdbg_dominators *after;         /* post-dominators, NULL = not asked for yet */
     struct wsdbg_walk_detour *detours;      /* by block */
+    uint32_t *idle_to;                      /* by block: see walk_idle.h; NULL = not asked yet */
     bool *acts;   /* by block: some way from its begin on has an access; NULL = not asked yet */
     bool *stores; /* ... or stores to shared memory */
     struct wsdbg_walk_place_kept places[WSDBG_WALK_PLACES_KEPT];
@@ -99,10 +99,9 @@ struct wsdbg_walk_plan {
     bool may_lead;       /* walks may be led to where their lanes were seen (walk_lead.h) */
     bool takes_present;  /* a load from shared memory may get what is there now */
     bool follows_stores; /* some load in a loop is told: what is stored to shared memory may decide a way */
-    /* ... also what is stored by generic addresses: some store is. */
+    /* ... also what is stored by generic addresses: some store or atomic is. */
     bool follows_generic_stores;
-    bool has_other_writers;   /* shared memory may change by other instructions than stores that walks follow */
-    bool has_generic_writers; /* ... or by stores to generic addresses */
+    bool has_generic_writers; /* some instruction is an atomic on shared memory, or writes to a generic address */
     struct walk_words words;  /* of the walks so far of the CTA at hand */
     uint32_t walks;           /* how many these are */
     struct wsdbg_thread_state *states; /* by lane: memory for the lanes that walk */
@@ -118,12 +117,13 @@ struct wsdbg_walk_plan {
 bool wsdbg_walk_put(uint64_t *set, unsigned reg);
 /* Whether an instruction may be a step of a walk. */
 bool wsdbg_walk_is_step(const struct wsdbg_walk_plan *plan, uint32_t number);
-/* Whether it is a store that walks follow, as it may be to shared memory. */
+/* Whether it is a store or an atomic that walks follow, as it may be to shared memory. */
 static inline bool wsdbg_walk_follows_store(const struct wsdbg_walk_plan *plan,
                                             const struct wsdbg_instruction *instruction)
 {
-    return instruction->operation == WSDBG_OP_STS ||
-           (instruction->operation == WSDBG_OP_ST && plan->follows_generic_stores);
+    const uint8_t operation = instruction->operation;
+    return operation == WSDBG_OP_STS || operation == WSDBG_OP_ATOMS ||
+           ((operation == WSDBG_OP_ST || operation == WSDBG_OP_ATOM) && plan->follows_generic_stores);
 }
 /* Whether it is a shuffle or a vote. */
 bool wsdbg_walk_is_exchange(const struct wsdbg_graph *graph, uint32_t number);
@@ -143,6 +143,8 @@ struct wsdbg_error *wsdbg_walk_acts_behind(struct wsdbg_walk_plan *plan, uint32_
 struct wsdbg_error *wsdbg_walk_stores_behind(struct wsdbg_walk_plan *plan, uint32_t block, bool *out);
 /* Whether every way on from the block soon comes to a trap: it is where a kernel finds that something is wrong. */
 bool wsdbg_walk_fails(const struct wsdbg_walk_plan *plan, uint32_t block);
+/* Fills plan->after. */
+struct wsdbg_error *wsdbg_walk_find_after(struct wsdbg_walk_plan *plan);
 struct wsdbg_error *wsdbg_walk_detour_of(struct wsdbg_walk_plan *plan, uint32_t block,
                                          const struct wsdbg_walk_detour **out);
 

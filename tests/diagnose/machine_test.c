@@ -599,9 +599,25 @@ static void spoilt_rows_are_survived(void **state)
     }
 }
 
+/* Of a barrier that is in its first phase it is not said that the phase has ended there: nobody uses it. */
+static void a_sender_that_takes_no_part_itself_shows_no_round(void **state)
+{
+    struct picture uses, sends;
+    (void)state;
+    multicast_to_some(&uses);
+    sender_without_a_round(&sends);
+    picture_still(&uses);
+    picture_still(&sends);
+    assert_int_equal(picture_confidence_of(&uses, WSDBG_CAUSE_TX_MISMATCH), LIKELY);
+    assert_int_equal(picture_confidence_of(&sends, WSDBG_CAUSE_TX_MISMATCH), PICTURE_NOT_SAID);
+    picture_deinit(&uses);
+    picture_deinit(&sends);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_state_gives_its_cause),
+                                       cmocka_unit_test(a_sender_that_takes_no_part_itself_shows_no_round),
                                        cmocka_unit_test(bytes_that_are_sent_behind_a_meeting_are_no_mismatch),
                                        cmocka_unit_test(places_are_named_as_well_as_known),
                                        cmocka_unit_test(a_grid_barrier_names_those_who_left),

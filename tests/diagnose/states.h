@@ -160,6 +160,7 @@ void cluster_parity_wrong(struct picture *p);
 void cluster_tx_mismatch(struct picture *p);
 void multicast_to_one(struct picture *p);
 void multicast_to_some(struct picture *p);
+void sender_without_a_round(struct picture *p);
 void multicast_sender_left(struct picture *p);
 void ranks_disagree(struct picture *p);
 void ranks_differ_in_size(struct picture *p);

@@ -59,6 +59,7 @@ extern "C" __global__ void caller(volatile int *words)
     __shared__ unsigned long long barriers[2];
     wait(&barriers[0], 0);
     wait_for_both(barriers);
+    words[4] = offset_of(barriers);
     poll(words);
     wait(&barriers[1], 1);
     while (!is_set(words + 8))

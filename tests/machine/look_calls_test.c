@@ -412,6 +412,35 @@ static void a_call_that_is_not_known_is_no_movement(void **state)
     (void)state;
 }
 
+/* A loop that waits may call a function, and code that does not wait may call it, too. */
+static void who_may_be_called_from_a_loop_is_not_known_to_have_left_it(void **state)
+{
+    struct scene scene;
+    struct wsdbg_look *looks[3];
+    start(&scene);
+    const uint64_t call = behind_call(&scene, "caller", "4wait", 0);
+    const struct {
+        uint64_t pc;
+        unsigned call_count;
+    } places[] = {{function_named(&scene, "offset_of")->address + WSDBG_INSTRUCTION_BYTES, 0},
+                  {behind_call(&scene, "4wait", "is_over", 0), 1}, /* in its loop */
+                  {function_named(&scene, "4poll")->address, 0}};
+    for (unsigned i = 0; i < 3; i++) {
+        const uint64_t pc = places[i].pc;
+        assert_int_equal(stand(&scene, pc, &call, places[i].call_count).copies > 1, i == 0);
+        for (uint32_t lane = 0; lane < WSDBG_MACHINE_LANES; lane++)
+            scene.warp.lanes[lane] = (struct wsdbg_machine_lane){.pc = pc, .thread = {lane, 0, 0}};
+        assert_null(wsdbg_look_take(&scene.standing.machine, scene.code, &looks[i]));
+    }
+    assert_int_equal(moved_between((struct wsdbg_look *[]){looks[0], looks[1]}), 0);
+    assert_int_equal(moved_between((struct wsdbg_look *[]){looks[1], looks[0]}), 0);
+    assert_int_equal(moved_between((struct wsdbg_look *[]){looks[0], looks[2]}), 1); /* no copy is called from there */
+    for (unsigned i = 0; i < 3; i++)
+        wsdbg_look_destroy(looks[i]);
+    finish(&scene);
+    (void)state;
+}
+
 /* Lanes that do not execute now may have been called from elsewhere. */
 static void lanes_of_two_copies_are_not_one_wait(void **state)
 {
@@ -568,6 +597,7 @@ int main(void)
         cmocka_unit_test(warps_of_two_ctas_were_called_from_two_places),
         cmocka_unit_test(a_loop_that_calls_is_one_place),
         cmocka_unit_test(a_call_that_is_not_known_is_no_movement),
+        cmocka_unit_test(who_may_be_called_from_a_loop_is_not_known_to_have_left_it),
         cmocka_unit_test(lanes_of_two_copies_are_not_one_wait),
         cmocka_unit_test(each_copy_is_a_wait),
         cmocka_unit_test(what_a_lane_will_test_is_calculated),

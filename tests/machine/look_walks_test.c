@@ -15,7 +15,8 @@
 
 enum { CTAS = 4, CLUSTER = 2, WARPS = 32, THREADS = 32 * WARPS };
 
-/* A walk takes some 4 instructions a round.  The ways may depend on which CTA it is, so that no CTA shares another's.
+/* A walk takes some 4 instructions a round, and must make all of them, as the rounds are the number of arrivals.  The
+ * ways may depend on which CTA it is, so that no CTA shares another's.
  */
 #define KERNEL(rounds) KERNEL_OF(rounds, "0", "")
 /* `own` is executed for each lane in each round, with a number of its own in %r2. */
@@ -30,7 +31,7 @@ enum { CTAS = 4, CLUSTER = 2, WARPS = 32, THREADS = 32 * WARPS };
     "setp.lt.u32 %p0, %r0, " rounds ";\n"              \
     "@%p0 bra AGAIN;\n"                                \
     "mov.u32 %r1, %ctaid.x;\n"                         \
-    "add.u32 %r1, %r1, 1;\n"                           \
+    "add.u32 %r1, %r1, %r0;\n"                         \
     "setp.eq.u32 %p1, %r2, 77;\n"                      \
     "@%p1 exit;\n"                                     \
     "mbarrier.arrive.shared::cta.b64 _, [bar], %r1;\n" \
@@ -177,6 +178,38 @@ static void who_is_lost_and_still_there_may_be_led(void **state)
     assert_int_equal(wsdbg_look_walks_whole(&out, 0, 2), 2);
 }
 
+/* A walk that is whole and leaves out the wait in which its warp stands is no better than one that is lost. */
+static void walks_that_fit_are_better(void **state)
+{
+    enum { ELSEWHERE = 0x10, THERE = 0x20 };
+    static struct wsdbg_step_row steps[] = {{.kind = WSDBG_ACCESS_WAIT, .address = ELSEWHERE},
+                                            {.kind = WSDBG_ACCESS_WAIT, .address = THERE}};
+    static const struct {
+        uint32_t step[2]; /* of the first walk, of the second */
+        bool is_whole[2], is_better;
+    } rows[] = {{{0, 1}, {true, true}, true},  {{1, 1}, {true, true}, false}, {{1, 0}, {true, true}, false},
+                {{1, 1}, {false, true}, true}, {{0, 1}, {true, false}, true}, {{1, 0}, {false, true}, false},
+                {{1, 1}, {true, false}, false}};
+    struct wsdbg_warp_row warp = {.part_count = 1};
+    struct wsdbg_part part = {.lanes = 1, .state = WSDBG_WARP_WAIT_MBARRIER};
+    struct wsdbg_barrier barrier = {.kind = WSDBG_BARRIER_MBARRIER, .shared_offset = wsdbg_known_u32(THERE)};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wsdbg_walk_row walks[2];
+        for (unsigned k = 0; k < 2; k++)
+            walks[k] = (struct wsdbg_walk_row){
+                .lanes = 1, .step_first = rows[i].step[k], .step_count = 1, .is_whole = rows[i].is_whole[k]};
+        const struct wsdbg_snapshot out = {.walks = walks,
+                                           .walk_count = 2,
+                                           .steps = steps,
+                                           .warps = &warp,
+                                           .parts = &part,
+                                           .barriers = &barrier,
+                                           .barrier_count = 1};
+        assert_int_equal(wsdbg_look_walks_are_better(&out, 0, 1), rows[i].is_better);
+    }
+}
+
 /* Walks that were led to one place are none of a CTA whose lanes stand elsewhere. */
 static void ctas_share_walks_only_where_they_stand_alike(void **state)
 {
@@ -206,6 +239,7 @@ int main(void)
         cmocka_unit_test(numbers_of_its_own_make_no_way_longer),
         cmocka_unit_test(walks_that_leave_out_where_a_warp_stands_are_not_whole),
         cmocka_unit_test(who_is_lost_and_still_there_may_be_led),
+        cmocka_unit_test(walks_that_fit_are_better),
         cmocka_unit_test(ctas_share_walks_only_where_they_stand_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

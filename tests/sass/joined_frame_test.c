@@ -205,6 +205,52 @@ static void test_the_memory_of_generic_addresses_is_found(void **state)
     (void)state;
 }
 
+/* A pointer into an array, as a reference to one of its elements is: no walk takes the store for one to shared memory.
+ */
+static void test_a_generic_access_to_an_array_is_one_of_the_frame(void **state)
+{
+    static const struct wsdbg_instruction rows[] = {
+        PROLOGUE,
+        LOAD_CONSTANT(8, WINDOW),
+        LOAD_CONSTANT(13, WINDOW + 4),
+        {OF(OP(LDG), UNGUARDED, TO(R(6)), FROM(PAIR_AT(30)), .width_bytes = 4)},
+        {OF(OP(LOP3), UNGUARDED, TO(R(6)), FROM(R(6), NUMBER(4), ZERO), .table = 0xc0)},
+        SUM(10, STACK, 8),
+        SUM(12, 10, 6),
+        STORE_GENERIC(12, 2),
+        LOAD_GENERIC(3, 12),
+        FINISH,
+    };
+    struct joined_code code = FOLLOWED(rows);
+    assert_int_equal(instruction_at(&code, 8)->operation, WSDBG_OP_STL);
+    assert_int_equal(instruction_at(&code, 8)->sources[0].registers, 1); /* the low word */
+    assert_int_equal(instruction_at(&code, 8)->local_words, 2);
+    assert_int_equal(instruction_at(&code, 9)->operation, WSDBG_OP_LDL);
+    free(code.lines);
+    (void)state;
+}
+
+/* A structure among the parameters is passed by its address, and has a pointer 8 bytes behind its begin. */
+static void test_what_is_loaded_from_a_parameter_s_address_is_a_parameter(void **state)
+{
+    enum { POINTER = 0x198 };
+    static const struct wsdbg_instruction rows[] = {
+        PROLOGUE,
+        LOAD_CONSTANT(6, POINTER),
+        LOAD_CONSTANT(7, POINTER + 4),
+        {OF(OP(IADD3), UNGUARDED, TO(R(6), P(0)), FROM(R(6), NUMBER(8), ZERO))},
+        {OF(OP(IADD3), UNGUARDED, TO(R(7)), FROM(R(7), ZERO, ZERO, P(0)), .has_carry_in = true)},
+        {OF(OP(LD), UNGUARDED, TO(OPERAND(REGISTER, .number = 8, .registers = 2)), FROM(PAIR_AT(6)), .width_bytes = 8)},
+        STORE_GENERIC(8, 4),
+        FINISH,
+    };
+    struct joined_code code = FOLLOWED(rows);
+    assert_int_equal(instruction_at(&code, 6)->operation, WSDBG_OP_LD);
+    assert_int_equal(instruction_at(&code, 7)->operation, WSDBG_OP_STG);
+    free(code.lines);
+    (void)state;
+}
+
 /* QSPC R6: the CTA's shared memory? */
 static void test_questions_for_the_memory_are_answered(void **state)
 {
@@ -360,6 +406,8 @@ int main(void)
         cmocka_unit_test(test_what_no_way_leads_to_stores_nothing),
         cmocka_unit_test(test_an_address_that_goes_elsewhere_leaves_words_in_memory),
         cmocka_unit_test(test_the_memory_of_generic_addresses_is_found),
+        cmocka_unit_test(test_a_generic_access_to_an_array_is_one_of_the_frame),
+        cmocka_unit_test(test_what_is_loaded_from_a_parameter_s_address_is_a_parameter),
         cmocka_unit_test(test_questions_for_the_memory_are_answered),
         cmocka_unit_test(test_conditions_of_numbers_are_decided),
         cmocka_unit_test(test_a_function_of_the_program_may_store_where_it_is_told),

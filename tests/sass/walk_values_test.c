@@ -194,6 +194,50 @@ static void test_data_for_shared_memory_is_loaded_up_to_a_limit(void **state)
     (void)state;
 }
 
+enum { POINTER = 0x198, PARAMETERS_LOW = 0x40, PARAMETERS_HIGH = 1, FIRST_PARAMETER = 7 };
+
+/* Bank 0: the generic address of the parameters, and the first one. */
+static bool with_pointer(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    (void)context;
+    *value = offset_bytes == POINTER ? PARAMETERS_LOW : offset_bytes == POINTER + 4 ? PARAMETERS_HIGH : FIRST_PARAMETER;
+    return bank == 0 && (offset_bytes == POINTER || offset_bytes == POINTER + 4 || offset_bytes == 0x210);
+}
+
+/* Parameters are constants, also where the code loads them by their generic addresses: they do not count. */
+static void test_parameters_for_shared_memory_are_loaded_without_a_limit(void **state)
+{
+    enum { STORED = 300, FIRST = 0x1000, LAST = FIRST + (STORED - 1) * 4 };
+    static const struct wsdbg_instruction code[] = {
+        {SET(8, PARAMETERS_LOW)},
+        {SET(9, PARAMETERS_HIGH)},
+        {SET(0, FIRST)},
+        {OP(LD), UNGUARDED, TO(R(6)), FROM(PAIR_AT(8)), .width_bytes = 4, .words = {1, 0}},
+        {OP(STS), UNGUARDED, FROM(AT(0, 0), R(6)), .width_bytes = 4, .words = {1, 0}},
+        {OP(IADD3), UNGUARDED, TO(R(0)), FROM(R(0), NUMBER(4), ZERO)},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(0), NUMBER(LAST), ALWAYS), .mode = WSDBG_COMPARE_LE},
+        {OP(BRA), IF(0), JUMP(-4)},
+        /* Loads the last of these words, and waits for a phase with this parity, twice. */
+        {SET(2, 0)},
+        {OP(LDS), UNGUARDED, TO(R(5)), FROM(AT(WSDBG_RZ, LAST)), .width_bytes = 4, .words = {1, 0}},
+        {OP(SYNCS_PHASECHK), UNGUARDED, TO(P(1)), FROM(AT(WSDBG_RZ, 0x400), R(5))},
+        {OP(IADD3), UNGUARDED, TO(R(2)), FROM(R(2), NUMBER(1), ZERO)},
+        {OP(ISETP), UNGUARDED, TO(P(0)), FROM(R(2), NUMBER(2), ALWAYS), .mode = WSDBG_COMPARE_LT},
+        {OP(BRA), IF(0), JUMP(-4)},
+        {OP(EXIT), UNGUARDED},
+    };
+    struct reads reads = {0, 0};
+    const struct wsdbg_thread_world world = {
+        .context = &reads, .constant = with_pointer, .global = global, .shared_window = UINT64_C(5) << 32};
+    struct wsdbg_walk walk = walk_in(code, sizeof code / sizeof *code, &world, WITHOUT_LIMITS);
+    assert_true(walk.is_whole);
+    assert_int_equal(walk.count, 2);
+    assert_true(walk.steps[0].is_number_known);
+    assert_int_equal(walk.steps[0].number, FIRST_PARAMETER);
+    free(walk.steps);
+    (void)state;
+}
+
 static bool shared_now(void *context, uint32_t address, uint32_t *value)
 {
     (void)context;
@@ -528,6 +572,7 @@ int main(void)
         cmocka_unit_test(test_what_an_asynchronous_store_sends_is_not_loaded),
         cmocka_unit_test(test_shared_memory_is_read_outside_of_loops_only),
         cmocka_unit_test(test_data_for_shared_memory_is_loaded_up_to_a_limit),
+        cmocka_unit_test(test_parameters_for_shared_memory_are_loaded_without_a_limit),
         cmocka_unit_test(test_a_word_whose_load_was_left_out_is_not_what_is_there_now),
         cmocka_unit_test(test_an_atomic_has_the_results_that_were_kept),
         cmocka_unit_test(test_an_atomic_whose_result_is_not_kept_is_no_guess),

@@ -125,15 +125,46 @@ static bool peer_word(const struct wsdbg_case *c, const struct wsdbg_barrier_wor
     return false;
 }
 
+static bool uses(const struct wsdbg_snapshot *s, const struct wsdbg_walk_row *walk, const struct wsdbg_barrier *barrier)
+{
+    for (uint32_t k = 0; k < walk->step_count; k++) {
+        const struct wsdbg_step_row *step = &s->steps[walk->step_first + k];
+        const bool is_own = step->rank == WSDBG_STEP_OWN_RANK || step->rank == s->ctas[barrier->cta].cluster_rank;
+        if (is_own && step->address == barrier->shared_offset.value && step->kind != WSDBG_ACCESS_INIT &&
+            wsdbg_is_mbarrier_access(step->kind))
+            return true;
+    }
+    return false;
+}
+
+/* Whether walks show that no thread of its own CTA ever uses the barrier, as where one rank of a cluster sends and the
+ * other one receives. */
+static bool is_never_used(const struct wsdbg_case *c, uint32_t number)
+{
+    const struct wsdbg_snapshot *s = c->snapshot;
+    const struct wsdbg_barrier *barrier = &s->barriers[number];
+    const struct wsdbg_cta *cta = &s->ctas[barrier->cta];
+    uint32_t walked = 0;
+    for (size_t i = 0; i < s->walk_count; i++) {
+        const struct wsdbg_walk_row *walk = &s->walks[i];
+        if (walk->warp - cta->warp_first >= cta->warp_count)
+            continue;
+        if (!walk->is_whole || uses(s, walk, barrier))
+            return false;
+        walked += i == 0 || s->walks[i - 1].warp != walk->warp; /* the rows of a warp follow one another */
+    }
+    return barrier->shared_offset.known && walked == cta->warp_count;
+}
+
 /* The CTA has come as far as `word` in the round: *missing is what it lacks of it.  One that is in the other phase and
- * has not touched it has ended the round: it took part in the one before, which ended here. */
+ * has not touched it has ended the round, if it uses it at all: it took part in the one before, which ended here. */
 static bool has_come(const struct wsdbg_case *c, const struct wsdbg_barrier_word *word, uint32_t cta, int64_t *missing)
 {
     struct wsdbg_barrier_word other;
     if (!peer_word(c, word, cta, &other))
         return false;
     *missing = other.phase == word->phase ? other.bytes : 0;
-    return other.phase == word->phase ? other.pending == 0 : other.untouched;
+    return other.phase == word->phase ? other.pending == 0 : other.untouched && !is_never_used(c, other.barrier);
 }
 
 /* Whether the warp stands between its announcement and a copy that may be on the barrier: at a wait from which it can

@@ -132,23 +132,44 @@ static bool is_use_of(const struct wsdbg_step_row *step, uint32_t threads)
     return is_named_use(step) && step->number == threads;
 }
 
-/* Whether an instruction that names the barrier with this number of threads also names another barrier so. */
-static bool is_from_register(const struct wsdbg_trial *t, uint32_t id, uint32_t threads)
+/* An instruction that names the barrier with this number of threads; WSDBG_NONE. */
+static uint32_t access_of_use(const struct wsdbg_trial *t, uint32_t id, uint32_t threads)
 {
     uint32_t access = WSDBG_NONE;
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < t->replay->agent_count; i++) {
-            const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
-            for (uint32_t k = 0; k < agent->step_count; k++) {
-                const struct wsdbg_step_row *step = &agent->steps[k];
-                if (!is_use_of(step, threads))
-                    continue;
-                if (pass == 0 && step->address == id)
-                    access = step->access;
-                if (pass == 1 && step->access == access && step->address != id)
-                    return true;
-            }
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; k < agent->step_count; k++)
+            if (is_use_of(&agent->steps[k], threads) && agent->steps[k].address == id)
+                access = agent->steps[k].access;
+    }
+    return access;
+}
+
+/* The barriers, a bit each, that an instruction names beside this one, if it names this one with this number of
+ * threads, and those with the same. */
+static uint32_t others_of_instruction(const struct wsdbg_trial *t, uint32_t id, uint32_t threads)
+{
+    const uint32_t access = access_of_use(t, id, threads);
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count && access != WSDBG_NONE; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; k < agent->step_count; k++) {
+            const struct wsdbg_step_row *step = &agent->steps[k];
+            if (is_use_of(step, threads) && step->access == access && step->address != id &&
+                step->address < WSDBG_NAMED_BARRIERS)
+                others |= 1u << step->address;
         }
+    }
+    return others;
+}
+
+/* Whether just as many threads as the instruction names come to another barrier that it names.  It names one number for
+ * all of them: so the number is right, and what is wrong is who comes. */
+static bool is_right_elsewhere(const struct wsdbg_trial *t, uint32_t others, uint32_t threads)
+{
+    for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++)
+        if (others >> id & 1 && uses_of(t, id).threads == threads)
+            return true;
     return false;
 }
 
@@ -164,9 +185,9 @@ static bool try_count(struct wsdbg_trial *t, uint32_t id, const struct uses *use
                                         .is_of_any = of_any,
                                         .warps = uses->by[which]};
     const bool is_of_all = repair.was == threads_of_cta(t) && uses->count == 1;
-    if (count == repair.was || is_of_all ||
-        (count < repair.was && (lacks_a_mate(t, id, uses) || may_others_come(t, id, uses))) ||
-        (of_any && !is_from_register(t, id, repair.was)))
+    const uint32_t others = others_of_instruction(t, id, repair.was);
+    if (count == repair.was || is_of_all || is_right_elsewhere(t, others, repair.was) ||
+        (count < repair.was && (lacks_a_mate(t, id, uses) || may_others_come(t, id, uses))) || (of_any && !others))
         return false;
     wsdbg_trial_begin(t);
     t->changes.named_id = of_any ? WSDBG_NONE : id;

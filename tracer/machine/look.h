@@ -67,6 +67,8 @@ struct wsdbg_look_warp {
     uint32_t machine;        /* WSDBG_NONE = it exited */
     uint64_t stands, places; /* see struct wsdbg_look_standing */
     bool is_copy_open;
+    uint64_t may_be[WSDBG_LOOK_HOMES_MOST];
+    uint32_t may_be_count;
 };
 
 /* Lanes of a warp that stand at one place. */
@@ -145,6 +147,14 @@ struct wsdbg_error *wsdbg_look_first_copy(const struct wsdbg_code_kernel *kernel
 struct wsdbg_error *wsdbg_look_called_copy(const struct wsdbg_look_source *source,
                                            const struct wsdbg_code_kernel *kernel, uint32_t grid, uint32_t warp,
                                            uint32_t lanes, struct wsdbg_look_part *part);
+/* Where the waits begin in which a part may stand, one for each copy of the function that may be its own, and each
+ * address once; a copy that waits for nothing has the part's own place.  Some may be missing. */
+struct wsdbg_look_homes {
+    uint64_t addresses[WSDBG_LOOK_HOMES_MOST];
+    uint32_t count;
+};
+struct wsdbg_error *wsdbg_look_copy_homes(const struct wsdbg_code_kernel *kernel, const struct wsdbg_look_part *part,
+                                          struct wsdbg_look_homes *out);
 /* Whether it takes registers to know what a part waits for. */
 bool wsdbg_look_needs_registers(const struct wsdbg_look_part *part);
 /* CLOCK_MONOTONIC, for the limits on time. */
@@ -291,9 +301,12 @@ struct wsdbg_error *wsdbg_look_polls(const struct wsdbg_look_seen *seen, const u
 /* snapshot.answers. */
 struct wsdbg_error *wsdbg_look_answers(const struct wsdbg_look_seen *seen, const uint32_t *access_first,
                                        struct wsdbg_look_tables *tables);
-/* False: some walk, from this row of snapshot.walks on, is known to its end and leaves out the wait in which lanes of
- * it stand. */
-bool wsdbg_look_walks_fit(const struct wsdbg_snapshot *out, size_t first);
+/* False: some walk, of these rows of snapshot.walks up to `end`, is known to its end and leaves out the wait in which
+ * lanes of it stand. */
+bool wsdbg_look_walks_fit(const struct wsdbg_snapshot *out, size_t first, size_t end);
+/* Whether the walks of a CTA from `second` on should be kept instead of those of the same CTA from `first` on: they
+ * agree with where its warps stand, and the others do not, or lead fewer lanes to their ends. */
+bool wsdbg_look_walks_are_better(const struct wsdbg_snapshot *out, size_t first, size_t second);
 /* Where a lane stands in its kernel's code, as struct wsdbg_thread_world has it. */
 uint32_t wsdbg_look_walks_place(const struct wsdbg_look_seen *seen, const struct wsdbg_snapshot *rows,
                                 const struct wsdbg_code_function *kernel, uint32_t warp, uint32_t lane);

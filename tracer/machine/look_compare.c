@@ -76,11 +76,22 @@ static enum registers compare_registers(const struct wsdbg_look *before, uint32_
     return before->warps[sample_was].registers == now->warps[sample].registers ? REGISTERS_SAME : REGISTERS_DIFFER;
 }
 
+static bool may_be_at(const struct wsdbg_look_standing *standing, uint64_t places)
+{
+    bool may_be = standing->places == places;
+    for (uint32_t i = 0; i < standing->may_be_count && !may_be; i++)
+        may_be = standing->may_be[i] == places;
+    return may_be;
+}
+
 /* Whether a warp stands elsewhere than before.  Who called the function in which it stands may not be known of one of
- * the looks: the time to read return addresses is short. */
+ * the looks: the time to read return addresses is short.  If that may be the loop in which the warp was seen in the
+ * other one, it is not known to have moved. */
 static bool stands_elsewhere(const struct wsdbg_look_standing *then, const struct wsdbg_look_standing *is)
 {
-    return then->is_copy_open || is->is_copy_open ? then->places != is->places : then->stands != is->stands;
+    if (!then->is_copy_open && !is->is_copy_open)
+        return then->stands != is->stands;
+    return !may_be_at(then, is->places) && !may_be_at(is, then->places);
 }
 
 /* An operand that is not known in a wait that the code names still leaves the wait; one whose phase is over is about to

@@ -149,6 +149,34 @@ static bool are_called_alike(const struct wsdbg_joined *joined, uint32_t one, ui
     return true;
 }
 
+static bool has_home(const struct wsdbg_look_homes *homes, uint64_t address)
+{
+    for (uint32_t i = 0; i < homes->count; i++)
+        if (homes->addresses[i] == address)
+            return true;
+    return false;
+}
+
+struct wsdbg_error *wsdbg_look_copy_homes(const struct wsdbg_code_kernel *kernel, const struct wsdbg_look_part *part,
+                                          struct wsdbg_look_homes *out)
+{
+    const struct wsdbg_code_function *function = kernel->function;
+    struct copies copies = {.count = 0};
+    struct wsdbg_error *error = NULL;
+    out->count = 0;
+    find_copies(function, &part->own, &copies);
+    for (size_t i = 0; !error && i < copies.count && out->count < WSDBG_LOOK_HOMES_MOST; i++) {
+        struct wsdbg_wait_site site;
+        if (!are_called_alike(function->joined, part->copy, copies.places[i].copy, part->calls))
+            continue;
+        error = wsdbg_wait_sites_find(function->sites, copies.places[i].instruction, &site);
+        const struct wsdbg_code_place home = {function, error ? 0 : site.home};
+        if (!error && !has_home(out, wsdbg_code_address(&home)))
+            out->addresses[out->count++] = wsdbg_code_address(&home);
+    }
+    return error;
+}
+
 static const struct wsdbg_access *access_at(const struct wsdbg_code_kernel *kernel, uint32_t instruction, size_t *at)
 {
     for (*at = 0; *at < kernel->access_count; ++*at)

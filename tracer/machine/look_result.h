@@ -12,11 +12,16 @@ static inline uint64_t wsdbg_mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
+enum { WSDBG_LOOK_HOMES_MOST = 8 };
+
 /* How a warp stands: a warp that stands otherwise in a later look has moved. */
 struct wsdbg_look_standing {
     uint64_t stands;   /* equal for warps whose lanes stand in the same waits, wherever in their loops */
     uint64_t places;   /* the same, whoever called the functions in which they stand */
     bool is_copy_open; /* it is not known who called such a function: `stands` tells nothing of that */
+    /* ... then `places` for each of the loops in which the caller may be */
+    uint64_t may_be[WSDBG_LOOK_HOMES_MOST];
+    uint32_t may_be_count;
     uint64_t wants;    /* what its lanes wait for: operands */
     bool wants_known;
     bool explained; /* all its lanes stand in waits, as far as the code tells */

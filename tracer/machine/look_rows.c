@@ -351,16 +351,39 @@ static struct wsdbg_error *locate(struct listing *listing, uint32_t grid, size_t
     return error;
 }
 
+/* A name for these lanes at one home. */
+static uint64_t sum_of_lanes(uint64_t home, uint32_t lanes)
+{
+    uint64_t sum = 0;
+    for (; lanes; lanes &= lanes - 1)
+        sum += wsdbg_mix(home, (uint64_t)__builtin_ctz(lanes) + 1);
+    return sum;
+}
+
 /* What a function waits for depends on who called it.  A loop may call functions, and begin in their caller. */
 static void add_home(struct wsdbg_look_warp *warp, const struct wsdbg_look_part *part, uint64_t home, uint32_t lanes)
 {
     const bool is_joined = part->place.function && part->place.function->joined;
     const uint64_t called = is_joined ? wsdbg_mix(home, part->site.home) : home;
     warp->is_copy_open |= part->copies > 1;
-    for (; lanes; lanes &= lanes - 1) {
-        warp->stands += wsdbg_mix(called, (uint64_t)__builtin_ctz(lanes) + 1);
-        warp->places += wsdbg_mix(home, (uint64_t)__builtin_ctz(lanes) + 1);
-    }
+    warp->stands += sum_of_lanes(called, lanes);
+    warp->places += sum_of_lanes(home, lanes);
+}
+
+/* Where it is not known who called the function in which all lanes of a warp stand together. */
+static struct wsdbg_error *add_homes(struct listing *listing, uint32_t grid, uint32_t warp)
+{
+    struct wsdbg_look_warp *row = &listing->seen->warps[warp];
+    const uint32_t first = listing->out->warps[warp].part_first;
+    struct wsdbg_look_homes homes;
+    if (!row->is_copy_open || listing->out->warps[warp].part_count != 1)
+        return NULL;
+    struct wsdbg_error *error =
+        wsdbg_look_copy_homes(listing->seen->grids[grid].kernel, &listing->seen->parts[first], &homes);
+    row->may_be_count = error ? 0 : homes.count;
+    for (uint32_t i = 0; i < row->may_be_count; i++)
+        row->may_be[i] = sum_of_lanes(homes.addresses[i], listing->out->parts[first].lanes);
+    return error;
 }
 
 static struct wsdbg_error *add_parts(struct listing *listing, uint32_t grid, uint32_t warp)
@@ -383,7 +406,7 @@ static struct wsdbg_error *add_parts(struct listing *listing, uint32_t grid, uin
         const uint64_t home = at.function ? wsdbg_code_address(&at) : part->pc;
         add_home(&listing->seen->warps[warp], part, home, listing->out->parts[i].lanes);
     }
-    return error;
+    return error ? error : add_homes(listing, grid, warp);
 }
 
 /* With machine_row WSDBG_NONE a warp that has exited, or of which nothing is known. */

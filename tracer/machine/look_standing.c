@@ -7,6 +7,8 @@
  * One warp is read for all that stand at the same places of one grid: a second look finds the same one first, where
  * nothing moved.  Who was not read, or could not be read whole, is not known to stand.
  */
+#include <string.h>
+
 #include "machine/look.h"
 
 enum { SAMPLES_MAX = 8, GENERAL_MAX = 256, UNIFORM_MAX = 63 };
@@ -64,7 +66,7 @@ static bool is_wanted_before(const struct standing *standing, uint32_t first, ui
 }
 
 /* Each thing once: in how many parts its lanes go round one loop differs from look to look.  What lanes want that all
- * gather is not known. */
+ * gather is not known, nor what those want that may be in one of several loops. */
 static void note_wants(struct standing *standing, uint32_t warp)
 {
     const struct wsdbg_warp_row *row = &standing->rows->warps[warp];
@@ -78,7 +80,7 @@ static void note_wants(struct standing *standing, uint32_t warp)
         if (!is_wanted_before(standing, row->part_first, i, want))
             beside->wants += want;
     }
-    beside->wants_known &= !all_gather;
+    beside->wants_known &= !all_gather && standing->seen->warps[warp].may_be_count <= 1;
 }
 
 /* ---- registers ---- */
@@ -185,7 +187,9 @@ struct wsdbg_error *wsdbg_look_standing(const struct wsdbg_look_source *source, 
         warps[i] = (struct wsdbg_look_standing){.stands = seen->warps[i].stands,
                                                 .places = seen->warps[i].places,
                                                 .is_copy_open = seen->warps[i].is_copy_open,
+                                                .may_be_count = seen->warps[i].may_be_count,
                                                 .sample = WSDBG_NONE};
+        memcpy(warps[i].may_be, seen->warps[i].may_be, sizeof warps[i].may_be);
         warps[i].explained = is_explained(&standing, i);
         note_wants(&standing, i);
     }

@@ -146,7 +146,7 @@ static void keep_second(struct wsdbg_snapshot *out, size_t first, size_t second)
 }
 
 /* Walks the CTA once more, on the belief that CTAs took turns at counters.  If that does not lead more lanes to their
- * ends, it stays as it was. */
+ * ends, it stays as it was, unless that was other than what was seen. */
 static struct wsdbg_error *walk_in_turn(struct wsdbg_look_walking *walks, uint32_t cta, size_t first)
 {
     struct wsdbg_snapshot *out = walks->out;
@@ -154,8 +154,7 @@ static struct wsdbg_error *walk_in_turn(struct wsdbg_look_walking *walks, uint32
     struct wsdbg_error *error = walk_in_passes(walks, cta, WSDBG_BELIEVE_STORES | WSDBG_BELIEVE_TURNS);
     if (error)
         return error;
-    if (!wsdbg_walk_plan_took_turns(walks->plan) || !wsdbg_look_walks_fit(out, count) ||
-        wsdbg_look_walks_whole(out, count, out->walk_count) <= wsdbg_look_walks_whole(out, first, count)) {
+    if (!wsdbg_walk_plan_took_turns(walks->plan) || !wsdbg_look_walks_are_better(out, first, count)) {
         out->walk_count = count;
         out->step_count = step_count;
         return NULL;
@@ -187,6 +186,11 @@ static struct wsdbg_error *walk_led(struct wsdbg_look_walking *walks, uint32_t c
     return NULL;
 }
 
+static bool do_walks_fit(const struct wsdbg_snapshot *out, size_t first)
+{
+    return wsdbg_look_walks_fit(out, first, out->walk_count);
+}
+
 /* What is in shared memory now may be other than what a thread loaded there.  Where a walk leaves out the wait in which
  * its warp stands, the CTA is walked once more without that; and if that does not help, no walk of it is whole. */
 static struct wsdbg_error *walk_as_seen(struct wsdbg_look_walking *walks, uint32_t cta)
@@ -194,17 +198,17 @@ static struct wsdbg_error *walk_as_seen(struct wsdbg_look_walking *walks, uint32
     const size_t walk_count = walks->out->walk_count, step_count = walks->out->step_count;
     const uint64_t work = walks->work, time_ns = wsdbg_look_now_ns();
     struct wsdbg_error *error = walk_in_passes(walks, cta, WSDBG_BELIEVE_BOTH);
-    if (!error && !wsdbg_look_walks_fit(walks->out, walk_count) && has_room(walks, work, time_ns)) {
+    if (!error && !do_walks_fit(walks->out, walk_count) && has_room(walks, work, time_ns)) {
         walks->out->walk_count = walk_count;
         walks->out->step_count = step_count;
         error = walk_in_passes(walks, cta, WSDBG_BELIEVE_STORES);
     }
-    if (!error && walks->has_counters && wsdbg_look_walks_are_lost(walks->out, walk_count) &&
-        has_room(walks, work, time_ns))
+    if (!error && walks->has_counters && has_room(walks, work, time_ns) &&
+        (wsdbg_look_walks_are_lost(walks->out, walk_count) || !do_walks_fit(walks->out, walk_count)))
         error = walk_in_turn(walks, cta, walk_count);
     if (!error && wsdbg_look_walks_are_lost(walks->out, walk_count) && has_room(walks, work, time_ns))
         error = walk_led(walks, cta, walk_count);
-    if (!error && !wsdbg_look_walks_fit(walks->out, walk_count))
+    if (!error && !do_walks_fit(walks->out, walk_count))
         for (size_t i = walk_count; i < walks->out->walk_count; i++)
             walks->out->walks[i].is_whole = false;
     return error;

@@ -32,9 +32,9 @@ static bool has_wait_of(const struct wsdbg_snapshot *out, const struct wsdbg_wal
     return false;
 }
 
-bool wsdbg_look_walks_fit(const struct wsdbg_snapshot *out, size_t first)
+bool wsdbg_look_walks_fit(const struct wsdbg_snapshot *out, size_t first, size_t end)
 {
-    for (size_t i = first; i < out->walk_count; i++) {
+    for (size_t i = first; i < end; i++) {
         const struct wsdbg_walk_row *walk = &out->walks[i];
         const struct wsdbg_warp_row *warp = &out->warps[walk->warp];
         for (uint32_t p = warp->part_first; p < warp->part_first + warp->part_count; p++) {
@@ -45,4 +45,12 @@ bool wsdbg_look_walks_fit(const struct wsdbg_snapshot *out, size_t first)
         }
     }
     return true;
+}
+
+bool wsdbg_look_walks_are_better(const struct wsdbg_snapshot *out, size_t first, size_t second)
+{
+    const size_t end = out->walk_count;
+    return wsdbg_look_walks_fit(out, second, end) &&
+           (!wsdbg_look_walks_fit(out, first, second) ||
+            wsdbg_look_walks_whole(out, second, end) > wsdbg_look_walks_whole(out, first, second));
 }
