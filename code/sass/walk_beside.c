@@ -90,4 +90,5 @@ void walk_beside_come_back(struct walk_group *group, uint32_t block, unsigned de
         group->varies[word] |= written[word];
     group->apart.lanes &= ~back;
     group->beside |= back;
+    walk_group_change_lanes(group);
 }

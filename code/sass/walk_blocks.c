@@ -134,6 +134,7 @@ static bool walk_side(struct walking *walking, const struct walk_group *before, 
     group->elsewhere = before->elsewhere | before->apart.lanes | ((before->lanes | before->beside) & ~lanes);
     group->silent = before->silent | before->beside;
     group->leader = (uint32_t)__builtin_ctz(lanes);
+    walk_group_change_lanes(group);
     const bool arrives = run_until(walking, number, detour->meets) && group->lanes == lanes;
     walking->depth = depth; /* where the side is lost in a function that it calls */
     walk_group_spread(group, detour->written);
@@ -169,6 +170,7 @@ static void bring_together(struct walk_group *group, const struct walk_group *be
     group->apart = before->apart;
     group->elsewhere = before->elsewhere;
     group->leader = before->leader;
+    walk_group_change_lanes(group);
     walk_tokens_forget(group, detour->written);
     for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
         group->varies[word] = before->varies[word] | detour->written[word];

@@ -108,14 +108,28 @@ static bool reads_special(const struct wsdbg_instruction *instruction)
     return reads;
 }
 
+static void put(uint64_t *set, unsigned reg, bool is_in)
+{
+    const uint64_t bit = (uint64_t)1 << reg % WORD_BITS;
+    set[reg / WORD_BITS] = is_in ? set[reg / WORD_BITS] | bit : set[reg / WORD_BITS] & ~bit;
+}
+
 /* Gives the lanes a register that all have alike. */
 static void spread(struct walk_group *group, unsigned reg)
 {
     struct walk_lane lane;
-    if (reg >= WSDBG_REGISTER_COUNT || has(group->varies, reg))
+    if (reg >= WSDBG_REGISTER_COUNT || has(group->varies, reg) || has(group->spread, reg))
         return;
     for (uint32_t at = 0; walk_group_next_followed(group, &at, &lane);)
         walk_copy_register(lane.state, &group->states[group->leader], reg, reg);
+    put(group->spread, reg, true);
+}
+
+/* Only the leader has what holds for all lanes. */
+static void keep_with_leader(struct walk_group *group, unsigned reg)
+{
+    put(group->varies, reg, false);
+    put(group->spread, reg, false);
 }
 
 /* An instruction that may not execute leaves what it would write. */
@@ -152,10 +166,9 @@ static bool agree(struct walk_group *group, unsigned reg)
         differs = lane.state->known[reg] != first->known[reg] || lane.state->value[reg] != first->value[reg] ||
                   lane.state->bits[reg] != first->bits[reg] || lane.state->high_known[reg] != first->high_known[reg] ||
                   lane.state->high[reg] != first->high[reg];
-    if (differs)
-        group->varies[reg / WORD_BITS] |= (uint64_t)1 << reg % WORD_BITS;
-    else if (!group->apart.lanes) /* a lane that comes back may hold another value */
-        group->varies[reg / WORD_BITS] &= ~((uint64_t)1 << reg % WORD_BITS);
+    if (differs || !group->apart.lanes) /* a lane that comes back may hold another value */
+        put(group->varies, reg, differs);
+    put(group->spread, reg, !differs);
     return !differs;
 }
 
@@ -221,7 +234,7 @@ static void compare_written(struct walk_group *group, const struct wsdbg_instruc
             if (reg < WSDBG_REGISTER_COUNT && parts)
                 agree(group, reg);
             else if (reg < WSDBG_REGISTER_COUNT)
-                group->varies[reg / WORD_BITS] &= ~((uint64_t)1 << reg % WORD_BITS);
+                keep_with_leader(group, reg);
         }
 }
 
@@ -262,7 +275,7 @@ void walk_group_forget(struct walk_group *group, const uint64_t *registers)
     for (unsigned reg = 0; reg < WSDBG_REGISTER_COUNT; reg++)
         if (!registers || has(registers, reg)) {
             wsdbg_thread_forget(state, reg);
-            group->varies[reg / WORD_BITS] &= ~((uint64_t)1 << reg % WORD_BITS);
+            keep_with_leader(group, reg);
         }
 }
 

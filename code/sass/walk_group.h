@@ -36,6 +36,7 @@ struct walk_group {
     uint32_t left;      /* lanes that left at a branch whose sides need not meet; a bit each */
     uint32_t left_to[WSDBG_WALK_LANES];         /* ... the block at which they went on */
     uint64_t varies[WSDBG_WALK_REGISTER_WORDS]; /* registers */
+    uint64_t spread[WSDBG_WALK_REGISTER_WORDS]; /* ... that do not vary, and that every lane that is followed has */
     struct wsdbg_thread_state *states;          /* by lane; of a lane only what was spread to it holds */
     struct walk_place place;                    /* how far the walk is */
     uint32_t uncounted;                         /* lanes that may have executed atomics which nobody followed */
@@ -97,6 +98,12 @@ void walk_group_meet(struct walk_group *group);
 void walk_group_join(struct walk_group *group, const struct wsdbg_walk_step *step);
 /* Each lane that executes the instruction gets this value in the predicates that the instruction writes. */
 void walk_group_set_predicates(struct walk_group *group, uint32_t instruction, bool value);
+/* Other lanes are followed from here on: nothing was spread to them. */
+static inline void walk_group_change_lanes(struct walk_group *group)
+{
+    for (unsigned word = 0; word < WSDBG_WALK_REGISTER_WORDS; word++)
+        group->spread[word] = 0;
+}
 /* Forgets registers, a bit each; NULL = all. */
 void walk_group_forget(struct walk_group *group, const uint64_t *registers);
 

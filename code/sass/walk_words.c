@@ -215,6 +215,7 @@ void walk_words_meet(struct walk_words *words, struct walk_place *place, bool ha
 void walk_words_forget(struct walk_words *words)
 {
     words->meeting_warps = 0;
+    memset(words->answered_at, 0, sizeof words->answered_at);
     words->count = words->end_count = words->answered_count = words->before_count = 0;
     words->loss_count = words->losses_before_count = 0;
     words->pass = words->mbarrier_count = words->giver_count = 0;

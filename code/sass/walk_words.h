@@ -55,6 +55,7 @@ struct walk_meetings {
 /* What a load was told; `place`: where the walk loaded it last. */
 struct walk_answer {
     uint32_t address, bytes, warp;
+    uint32_t next; /* of the same hash: its row + 1; 0 = there is no more */
     struct walk_place place;
 };
 
@@ -82,7 +83,7 @@ struct walk_words {
     struct walk_answer *answered; /* so far in this pass */
     size_t answered_count, answered_capacity;
     struct walk_marks asked;                      /* by `answered` */
-    uint32_t answered_at[WSDBG_WALK_ANSWER_ROWS]; /* by a hash of address and walk: the row that was used last */
+    uint32_t answered_at[WSDBG_WALK_ANSWER_ROWS]; /* by a hash of address and walk: the first row + 1; 0 = none */
     struct walk_meetings meetings[WSDBG_WALK_WARPS_MOST];
     uint32_t meeting_warps;
     uint32_t givers[WSDBG_WALK_WARPS_MOST]; /* warps that stored words for which others asked, in all passes */

@@ -222,26 +222,28 @@ static bool is_answer(const struct walk_answer *answer, const struct walk_load *
     return answer->address == load->address && answer->bytes == load->bytes && answer->place.walk == load->place->walk;
 }
 
-static size_t find_answer(const struct walk_words *words, const struct walk_load *load, uint32_t last)
+/* The row of the load among those of its hash; a new one, if there is none yet.  NULL: no memory. */
+static struct walk_answer *find_answer(struct walk_words *words, const struct walk_load *load)
 {
-    if (last < words->answered_count && is_answer(&words->answered[last], load))
-        return last;
-    size_t at = walk_marks_have(&words->asked, load->address, load->bytes) ? 0 : words->answered_count;
-    while (at < words->answered_count && !is_answer(&words->answered[at], load))
-        at++;
-    return at;
+    const uint32_t hash = (load->address ^ load->place->walk << 20) * UINT32_C(2654435761);
+    uint32_t *first = &words->answered_at[hash >> 16 & (WSDBG_WALK_ANSWER_ROWS - 1)];
+    for (uint32_t at = *first; at; at = words->answered[at - 1].next)
+        if (is_answer(&words->answered[at - 1], load))
+            return &words->answered[at - 1];
+    if (!wsdbg_grow((void **)&words->answered, &words->answered_capacity, words->answered_count + 1,
+                    sizeof *words->answered))
+        return NULL;
+    words->answered[words->answered_count].next = *first;
+    *first = (uint32_t)++words->answered_count;
+    return &words->answered[words->answered_count - 1];
 }
 
 static bool keep_answer(struct walk_words *words, const struct walk_load *load)
 {
-    const uint32_t hash = (load->address ^ load->place->walk << 20) * UINT32_C(2654435761);
-    uint32_t *last = &words->answered_at[hash >> 16 & (WSDBG_WALK_ANSWER_ROWS - 1)];
-    const size_t at = find_answer(words, load, *last);
-    if (!wsdbg_grow((void **)&words->answered, &words->answered_capacity, at + 1, sizeof *words->answered))
+    struct walk_answer *answer = find_answer(words, load);
+    if (!answer)
         return false;
-    words->answered_count += at == words->answered_count;
-    words->answered[at] = (struct walk_answer){load->address, load->bytes, load->warp, *load->place};
-    *last = (uint32_t)at;
+    *answer = (struct walk_answer){load->address, load->bytes, load->warp, answer->next, *load->place};
     walk_marks_add(&words->asked, load->address, load->bytes);
     return true;
 }

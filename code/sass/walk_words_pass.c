@@ -147,6 +147,7 @@ static enum walk_words_end begin_pass(struct walk_words *words)
         memcpy(words->losses_before, words->losses, words->loss_count * sizeof *words->losses);
     words->losses_before_count = words->loss_count;
     words->answered_count = 0;
+    memset(words->answered_at, 0, sizeof words->answered_at);
     words->asked = (struct walk_marks){0};
     words->is_contradicted = words->is_asked = false;
     words->pass++;
