@@ -140,6 +140,21 @@ static void a_part_of_a_warp_shows_the_barrier(void **state)
     picture_deinit(&p);
 }
 
+/* Others may be meant to come to that barrier, and leave it out. */
+static void an_id_is_doubted_if_code_that_nobody_executes_names_it_too(void **state)
+{
+    struct picture p;
+    (void)state;
+    begin(&p);
+    picture_access(&p, WSDBG_ACCESS_NAMED_SYNC, ID_OTHER, 1, PAIR, WSDBG_LANES_ALL);
+    for (uint32_t w = 0; w < WARPS; w++)
+        take_turns(&ways[w], &turns[1], w / GROUP);
+    ways_put(&p, ways, WARPS);
+    assert_true(ways_stand(&p));
+    ways_expect(&p, "ARRIVE_MISSING", "Warps 4-7 come to named barrier 1 3 times");
+    picture_deinit(&p);
+}
+
 /* ---- a warpgroup that two others meet ---- */
 
 /* Warpgroup 0 meets both at one barrier, or each at its own.  At first they meet at barrier 1, by an instruction of
@@ -256,7 +271,7 @@ static void a_warp_that_leaves_a_use_out_shows_no_wrong_id(void **state)
         if (w / GROUP == B)
             use(&ways[w], WSDBG_ACCESS_NAMED_ARRIVE, GIVES_TURN, ID_B, PAIR);
     }
-    expect(&p, "ARRIVE_MISSING", "warp 6 leaves it out: in its code it uses the barrier 0 times");
+    expect(&p, "ARRIVE_MISSING", "Warp 6 never comes to named barrier 1, though warp 4 of the same warpgroup does");
 }
 
 /* ---- a warp that left before it did anything ---- */
@@ -346,6 +361,7 @@ int main(void)
         cmocka_unit_test(a_warpgroup_that_names_another_id_than_its_partner_is_told),
         cmocka_unit_test(one_warp_that_names_a_later_barrier_is_told),
         cmocka_unit_test(a_part_of_a_warp_shows_the_barrier),
+        cmocka_unit_test(an_id_is_doubted_if_code_that_nobody_executes_names_it_too),
         cmocka_unit_test(warpgroups_of_one_instruction_that_name_a_wrong_id_are_told),
         cmocka_unit_test(an_id_that_others_of_the_instruction_keep_is_shared),
         cmocka_unit_test(a_warp_that_leaves_a_use_out_shows_no_wrong_id),

@@ -312,6 +312,7 @@ static void try_standstill(struct wsdbg_trial *t)
     wsdbg_try_beginnings(t);
     wsdbg_try_first(t, 0);
     wsdbg_try_named(t);
+    wsdbg_try_named_mates(t);
     wsdbg_try_named_ids(t);
     wsdbg_try_early(t);
     wsdbg_try_turns(t, WSDBG_REPAIR_COPY);

@@ -36,6 +36,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_NAMED_ID,     /* uses by one instruction name another named barrier */
     WSDBG_REPAIR_NAMED_APART,  /* some of the warps that use a named barrier use a free one */
     WSDBG_REPAIR_NAMED_LESS,   /* arrivals at named barriers by some instructions are made once, or not at all */
+    WSDBG_REPAIR_NAMED_MATES,  /* all warps of a warpgroup come to a named barrier when one of them does */
     WSDBG_REPAIR_NAMED_ROUND,  /* warps that use a named barrier in some of their rounds do so in all */
     WSDBG_REPAIR_EARLY,        /* warps arrive at a named barrier once before they begin */
     WSDBG_REPAIR_COUNT,        /* the barrier is initialised with another count */
@@ -80,18 +81,18 @@ struct wsdbg_repair {
     bool is_doubtful;
     bool is_to_end; /* all threads then reach the kernel's end; else only all that stood go on */
     uint32_t was;   /* the count that the barrier was initialised with; NAMED: the threads that the code names */
-    uint32_t value; /* COUNT, NAMED: the new count; PARITY_FIRST: the new first parity; PARITY_SITE: which flips;
-                       MOVE: 0 = they go to each CTA, WSDBG_MOVES_SWAP = to the other one of two barriers; NAMED_ID:
-                       another id that some use is given; NAMED_APART: the free id; EARLY, NAMED_LESS: a bit for each
-                       named barrier, `named` is one of them;
-                       UNMADE: arrivals that each phase lacks; SHIFT: by how many rounds */
+    uint32_t value; /* COUNT, NAMED: the new count; NAMED_MATES: the threads that the code names; PARITY_FIRST: the new
+                       first parity; PARITY_SITE: which flips; MOVE: 0 = they go to each CTA, WSDBG_MOVES_SWAP = to the
+                       other one of two barriers; NAMED_ID: another id that some use is given; NAMED_APART: the free id;
+                       EARLY, NAMED_LESS: a bit for each named barrier, `named` is one of them; UNMADE: arrivals that
+                       each phase lacks; SHIFT: by how many rounds */
     uint32_t named; /* EARLY, BLOCK, NAMED, NAMED_ID and so on: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; TOKEN: the wait; PARITY_DRIFT: the first wait that names the parity of
      * the wait before it; LEAP: the first wait behind a leap; NAMED_ID, NAMED_APART: the first use that changes; SHIFT:
      * the first wait that moves */
     struct wsdbg_repair_wait wait;
     uint32_t moved_to, moved_parity; /* SHIFT: that wait's barrier, of the replay, and its parity with the change */
-    uint32_t like;                   /* STAY: a warp that stays; SKIP: the other one's warp */
+    uint32_t like;                   /* STAY: a warp that stays; SKIP, NAMED_MATES: the other one's warp */
     uint32_t access;                 /* UNMADE: the arrival, an index in snapshot.accesses */
     struct wsdbg_replay_edit edit;   /* of those that change arrivals: the first of its edits */
     uint32_t edit_count;

@@ -89,6 +89,21 @@ static bool is_of_another_team(const struct wsdbg_trial *t, uint32_t id, const s
     return false;
 }
 
+uint32_t wsdbg_trial_threads_named(const struct wsdbg_trial *t, uint32_t id)
+{
+    uint32_t threads = 0;
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        for (uint32_t k = 0; k < t->replay->agents[i].step_count; k++) {
+            const struct wsdbg_step_row *step = &t->replay->agents[i].steps[k];
+            if (!wsdbg_replay_is_use(step, id))
+                continue;
+            if (!step->number || (threads && threads != step->number))
+                return 0;
+            threads = step->number;
+        }
+    return threads;
+}
+
 /* Whether the warp's code can still use the barrier. */
 static bool can_use(const struct wsdbg_trial *t, uint32_t warp, uint32_t id)
 {

@@ -246,6 +246,28 @@ static bool has_broken_off(const struct wsdbg_trial *t, const struct site *site)
     return false;
 }
 
+static bool is_executed(const struct wsdbg_trial *t, uint32_t access)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++)
+        for (uint32_t k = 0; k < t->replay->agents[i].step_count; k++)
+            if (t->replay->agents[i].steps[k].access == access)
+                return true;
+    return false;
+}
+
+/* Whether code to which no thread comes names the barrier, too.  Then it may be meant, and be left out by mistake. */
+static bool is_named_by_code_left_out(const struct wsdbg_trial *t, uint8_t id)
+{
+    const struct wsdbg_snapshot *s = t->c->snapshot;
+    for (uint32_t i = 0; i < s->access_count; i++) {
+        const struct wsdbg_access_row *access = &s->accesses[i];
+        if (access->grid == t->c->grid && wsdbg_is_of_kinds(access->kind, WSDBG_KINDS_NAMED) && access->address.known &&
+            access->address.value == id && !is_executed(t, i))
+            return true;
+    }
+    return false;
+}
+
 /* Keeps the repair if it works.  `named`, `value`: what some of its warps name, and should;
  * of_several: several warpgroups name it that need an id each. */
 static bool keep_if_works(struct wsdbg_trial *t, const struct site *site, uint8_t named, uint8_t value, bool of_several)
@@ -253,7 +275,7 @@ static bool keep_if_works(struct wsdbg_trial *t, const struct site *site, uint8_
     struct wsdbg_repair repair = {.kind = WSDBG_REPAIR_NAMED_ID, .named = named, .value = value};
     repair.of_each = of_several;
     repair.is_shared = of_several || is_shared(t, site, named);
-    repair.is_doubtful = repair.is_shared && has_broken_off(t, site);
+    repair.is_doubtful = repair.is_shared ? has_broken_off(t, site) : is_named_by_code_left_out(t, named);
     if ((site->only_alone && !is_alone(t, site, repair.is_shared)) || t->replay->steps_left == 0 ||
         !wsdbg_trial_works(t))
         return false;

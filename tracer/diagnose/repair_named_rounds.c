@@ -141,22 +141,6 @@ static bool try_rounds(struct wsdbg_trial *t, const struct rounds_of_named *roun
     return true;
 }
 
-/* The threads that uses of the barrier name, if all name the same; 0 = not. */
-static uint32_t threads_named(const struct wsdbg_trial *t, uint32_t id)
-{
-    uint32_t threads = 0;
-    for (uint32_t i = 0; i < t->replay->agent_count; i++)
-        for (uint32_t k = 0; k < t->replay->agents[i].step_count; k++) {
-            const struct wsdbg_step_row *step = &t->replay->agents[i].steps[k];
-            if (!wsdbg_replay_is_use(step, id))
-                continue;
-            if (!step->number || (threads && threads != step->number))
-                return 0;
-            threads = step->number;
-        }
-    return threads;
-}
-
 static bool try_beginning(struct wsdbg_trial *t, uint32_t id, uint32_t threads, struct beginning begins)
 {
     const struct rounds_of_named rounds = {.begins = begins, .id = id, .threads = threads};
@@ -166,7 +150,7 @@ static bool try_beginning(struct wsdbg_trial *t, uint32_t id, uint32_t threads, 
 void wsdbg_try_named_rounds(struct wsdbg_trial *t)
 {
     for (uint32_t id = 0; id < WSDBG_NAMED_BARRIERS; id++) {
-        const uint32_t threads = wsdbg_trial_is_waited_at(t, id) ? threads_named(t, id) : 0;
+        const uint32_t threads = wsdbg_trial_is_waited_at(t, id) ? wsdbg_trial_threads_named(t, id) : 0;
         bool works = !threads;
         for (uint32_t other = 0; !works && other < WSDBG_NAMED_BARRIERS; other++)
             works = other != id && try_beginning(t, id, threads, (struct beginning){true, other});

@@ -516,6 +516,7 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_EARLY] = wsdbg_repair_say_early,
         [WSDBG_REPAIR_NAMED_APART] = wsdbg_repair_say_named_apart,
         [WSDBG_REPAIR_NAMED_LESS] = wsdbg_repair_say_named_less,
+        [WSDBG_REPAIR_NAMED_MATES] = wsdbg_repair_say_named_mates,
         [WSDBG_REPAIR_NAMED_ROUND] = wsdbg_repair_say_named_round,
         [WSDBG_REPAIR_ANNOUNCE] = say_announce,
         [WSDBG_REPAIR_BYTES] = say_bytes,

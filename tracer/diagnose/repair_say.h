@@ -45,6 +45,7 @@ void wsdbg_repair_say_unmade(struct rounds *rounds, const struct wsdbg_repair *r
 void wsdbg_repair_say_named_apart(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_named_less(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_named_round(struct rounds *rounds, const struct wsdbg_repair *repair);
+void wsdbg_repair_say_named_mates(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_block(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_named(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_named_id(struct rounds *rounds, const struct wsdbg_repair *repair);

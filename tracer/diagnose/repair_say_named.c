@@ -102,6 +102,26 @@ void wsdbg_repair_say_named_round(struct rounds *rounds, const struct wsdbg_repa
                 is_one ? "this warp" : "these warps", repair->named);
 }
 
+void wsdbg_repair_say_named_mates(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_finding *finding = find_named(rounds, repair);
+    const bool is_one = wsdbg_set_count(&repair->warps) == 1;
+    if (!finding)
+        return;
+    const struct wsdbg_phrase warps = wsdbg_say_warps(rounds->c, &repair->warps),
+                              mate = wsdbg_say_warp(rounds->c, repair->like),
+                              at = wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s never come%s to named barrier %u, though %s of the same warpgroup does%s. Uses of it name %u "
+                "threads, just as many as would come then. Had %s come, too, %s.",
+                warps.text, is_one ? "s" : "", repair->named, mate.text, at.text, repair->value, is_one ? "it" : "they",
+                wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let all warps of the warpgroup execute the bar.sync or bar.arrive on named barrier %u, not only those "
+                "that a condition lets through.",
+                repair->named);
+}
+
 void wsdbg_repair_say_named(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_finding *finding = find_named(rounds, repair);

@@ -10,7 +10,8 @@
  *   repair_stay.c, repair_lanes.c, repair_unmade.c               what warps and lanes do that have left
  *   repair_bytes.c, repair.c, repair_line.c                      bytes, counts
  *   repair_named.c, repair_named_id.c, repair_named_apart.c,
- *   repair_named_less.c, repair_named_rounds.c, repair_block.c   named barriers
+ *   repair_named_less.c, repair_named_rounds.c, repair_named_mates.c, repair_block.c
+ *                                                                named barriers
  */
 #ifndef WSDBG_DIAGNOSE_REPAIR_TRIAL_H
 #define WSDBG_DIAGNOSE_REPAIR_TRIAL_H
@@ -76,6 +77,8 @@ uint32_t wsdbg_trial_warps_of_cta(const struct wsdbg_trial *t);
 bool wsdbg_trial_is_waited_on(const struct wsdbg_trial *t, uint32_t barrier);
 /* Whether some agent stood at the named barrier. */
 bool wsdbg_trial_is_waited_at(const struct wsdbg_trial *t, uint32_t id);
+/* The threads that uses of the named barrier name, if all name the same; 0 = not. */
+uint32_t wsdbg_trial_threads_named(const struct wsdbg_trial *t, uint32_t id);
 /* Takes the first wait of each of the warps on the family.  Whether the instruction of one of them is also the first
  * wait on another family, with the same parity, and the wait behind that one ended, too.  Waits that begin with the
  * parity `right` do not count; WSDBG_NONE: all count. */
@@ -146,6 +149,7 @@ void wsdbg_try_named_ids(struct wsdbg_trial *t);
 void wsdbg_try_named_apart(struct wsdbg_trial *t);
 void wsdbg_try_named_less(struct wsdbg_trial *t);
 void wsdbg_try_named_rounds(struct wsdbg_trial *t);
+void wsdbg_try_named_mates(struct wsdbg_trial *t);
 void wsdbg_try_announce(struct wsdbg_trial *t);
 void wsdbg_try_bytes(struct wsdbg_trial *t);
 void wsdbg_try_sites(struct wsdbg_trial *t);
@@ -155,7 +159,7 @@ void wsdbg_try_first_of_all(struct wsdbg_trial *t);
 void wsdbg_try_shifts(struct wsdbg_trial *t);
 void wsdbg_try_move(struct wsdbg_trial *t);
 void wsdbg_try_swap(struct wsdbg_trial *t);
-void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value);              /* value: the new first parity */
+void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value); /* value: the new first parity */
 void wsdbg_try_first_apart(struct wsdbg_trial *t);
 void wsdbg_try_turns(struct wsdbg_trial *t, enum wsdbg_repair_kind kind); /* ADD, DROP or COPY */
 void wsdbg_try_turns_of_one(struct wsdbg_trial *t);

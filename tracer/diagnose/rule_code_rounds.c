@@ -25,6 +25,7 @@ static bool is_certain_of_itself(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_NAMED:
     case WSDBG_REPAIR_NAMED_ID:
     case WSDBG_REPAIR_NAMED_APART:
+    case WSDBG_REPAIR_NAMED_MATES:
     case WSDBG_REPAIR_NAMED_ROUND:
     case WSDBG_REPAIR_ANNOUNCE:
     case WSDBG_REPAIR_BYTES:
@@ -133,6 +134,7 @@ static bool is_of_named(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_NAMED_ID:
     case WSDBG_REPAIR_NAMED_APART:
     case WSDBG_REPAIR_NAMED_LESS:
+    case WSDBG_REPAIR_NAMED_MATES:
     case WSDBG_REPAIR_NAMED_ROUND:
         return true;
     default:
@@ -155,6 +157,8 @@ static struct wsdbg_phrase say_rival(const struct rounds *rounds, const struct w
     else if (rival->kind == WSDBG_REPAIR_EARLY)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s arrived once before at named barrier %u", warps.text,
                     rival->named);
+    else if (rival->kind == WSDBG_REPAIR_NAMED_MATES)
+        wsdbg_print(phrase.text, sizeof phrase.text, "%.60s came to named barrier %u, too", warps.text, rival->named);
     else if (rival->kind == WSDBG_REPAIR_NAMED_ROUND)
         wsdbg_print(phrase.text, sizeof phrase.text, "%.60s came to named barrier %u in each of their rounds",
                     warps.text, rival->named);
