@@ -20,6 +20,9 @@ struct frame {
     uint64_t *seen;    /* blocks, a bit each */
     uint32_t *open;    /* blocks */
     uint32_t open_count;
+    uint64_t *computes;  /* instructions, a bit each: they compute addresses from the stack pointer */
+    uint32_t *computing; /* ... of these, the ones whose results were not followed yet */
+    uint32_t computing_count;
 };
 
 bool walk_stack_is_generic(const struct wsdbg_instruction *access)
@@ -82,20 +85,29 @@ static bool reads(const struct wsdbg_instruction *instruction, uint32_t number)
     return false;
 }
 
+/* Whether fields A and B name its two sources, floating-point numbers of one register each.  FADD is none: its second
+ * source may be in field C. */
+static bool is_of_two_singles(const struct wsdbg_instruction *instruction)
+{
+    return instruction->operation == WSDBG_OP_FMUL || instruction->operation == WSDBG_OP_FSEL ||
+           instruction->operation == WSDBG_OP_FSETP || instruction->operation == WSDBG_OP_FMNMX;
+}
+
 /* Not all sources of the instruction may be decoded.  Then any of the fields A, B and C of its encoding may name a
  * register.  A number takes two registers at most, a tile of a warp's matrix eight. */
 static bool may_read(const struct wsdbg_instruction *instruction, uint32_t number)
 {
-    enum { PAIR = 2, TILE = 8, A_SHIFT = 24, B_SHIFT = 32 };
+    enum { PAIR = 2, TILE = 8, A_SHIFT = 24, B_SHIFT = 32, FIELDS = 3 };
     const enum wsdbg_operation_class class = wsdbg_operation_class(instruction->operation);
-    const uint32_t span = class == WSDBG_CLASS_MATRIX ? TILE : PAIR;
+    const bool is_single = is_of_two_singles(instruction);
+    const uint32_t span = class == WSDBG_CLASS_MATRIX ? TILE : is_single ? 1 : PAIR;
     const uint8_t fields[] = {(uint8_t)(instruction->words[0] >> A_SHIFT), (uint8_t)(instruction->words[0] >> B_SHIFT),
                               (uint8_t)instruction->words[1]};
     if (instruction->is_whole)
         return reads(instruction, number);
     if (class == WSDBG_CLASS_NONE || class == WSDBG_CLASS_WGMMA)
         return true;
-    for (unsigned i = 0; i < sizeof fields; i++)
+    for (unsigned i = 0; i < (is_single ? FIELDS - 1u : FIELDS); i++)
         if (number >= fields[i] && number - fields[i] < span)
             return true;
     return false;
@@ -116,15 +128,32 @@ static void open_block(struct frame *frame, uint32_t block)
     frame->open[frame->open_count++] = block;
 }
 
+/* Notes an instruction that computes a number from the stack pointer, or from such a number.  False: it is none, or
+ * gives more than one register. */
+static bool note_computation(struct frame *frame, uint32_t number)
+{
+    const struct wsdbg_instruction *instruction = &frame->graph->instructions[number];
+    const struct wsdbg_operand *to = &instruction->destinations[0];
+    const enum wsdbg_operation_class class = wsdbg_operation_class(instruction->operation);
+    if (!instruction->is_whole || (class != WSDBG_CLASS_INTEGER && class != WSDBG_CLASS_MOVE) ||
+        instruction->destination_count != 1 || to->kind != WSDBG_OPERAND_REGISTER || to->number == WSDBG_RZ ||
+        to->registers > 1 || instruction->is_wide || instruction->width_bytes)
+        return false;
+    if (!(frame->computes[number / 64] >> number % 64 & 1))
+        frame->computing[frame->computing_count++] = number;
+    frame->computes[number / 64] |= (uint64_t)1 << number % 64;
+    return true;
+}
+
 /* Whether all that reads the register from an instruction of a block on, up to where it is written again, are loads and
- * stores at the place that it tells.  Opens the blocks behind. */
+ * stores at the place that it tells, and further computations of places.  Opens the blocks behind. */
 static bool is_index_from(struct frame *frame, uint32_t number, uint32_t first, uint32_t block)
 {
     const struct wsdbg_operand index = {.kind = WSDBG_OPERAND_REGISTER, .number = (uint16_t)number};
     const struct wsdbg_block *b = &frame->graph->blocks[block];
     for (uint32_t i = first; i < b->first + b->count; i++) {
         const struct wsdbg_instruction *instruction = &frame->graph->instructions[i];
-        if (may_read(instruction, number) && !is_place(instruction, number))
+        if (may_read(instruction, number) && !is_place(instruction, number) && !note_computation(frame, i))
             return false;
         if (wsdbg_writes(instruction, wsdbg_register_of(&index, 0)) && wsdbg_flow_is_unguarded(instruction))
             return true;
@@ -136,15 +165,11 @@ static bool is_index_from(struct frame *frame, uint32_t number, uint32_t first, 
     return true;
 }
 
-/* Whether the instruction computes an address from the stack pointer that only loads and stores of the frame use. */
+/* Whether only loads and stores of the frame, and computations of their places, use what the instruction computes. */
 static bool makes_index(struct frame *frame, uint32_t number)
 {
     const struct wsdbg_graph *graph = frame->graph;
-    const struct wsdbg_instruction *instruction = &graph->instructions[number];
-    const struct wsdbg_operand *to = &instruction->destinations[0];
-    if (instruction->destination_count != 1 || to->kind != WSDBG_OPERAND_REGISTER || to->number == WSDBG_RZ ||
-        to->registers > 1 || instruction->is_wide || instruction->width_bytes)
-        return false;
+    const struct wsdbg_operand *to = &graph->instructions[number].destinations[0];
     memset(frame->seen, 0, (graph->block_count / 64 + 1) * sizeof *frame->seen);
     frame->open_count = 0;
     bool is_index = is_index_from(frame, to->number, number + 1, graph->block_of[number]);
@@ -193,9 +218,12 @@ static bool can_be_followed(struct frame *frame)
             return false;
         if (is_of_frame(instruction)
                 ? !note_access(frame, instruction)
-                : !writes_pointer(instruction) && reads(instruction, STACK_POINTER) && !makes_index(frame, i))
+                : !writes_pointer(instruction) && reads(instruction, STACK_POINTER) && !note_computation(frame, i))
             return false;
     }
+    while (frame->computing_count)
+        if (!makes_index(frame, frame->computing[--frame->computing_count]))
+            return false;
     return true;
 }
 
@@ -316,18 +344,22 @@ struct wsdbg_error *walk_stack_follow(const struct wsdbg_graph *graph, struct ws
 {
     struct frame frame = {.graph = graph,
                           .seen = calloc((size_t)graph->block_count / 64 + 1, sizeof *frame.seen),
-                          .open = calloc((size_t)graph->block_count + 1, sizeof *frame.open)};
+                          .open = calloc((size_t)graph->block_count + 1, sizeof *frame.open),
+                          .computes = calloc((size_t)graph->instruction_count / 64 + 1, sizeof *frame.computes),
+                          .computing = calloc((size_t)graph->instruction_count + 1, sizeof *frame.computing)};
     struct wsdbg_instruction *copy = calloc((size_t)graph->instruction_count + 1, sizeof *copy);
     *out = copy;
-    if (copy && frame.seen && frame.open) {
+    const bool has_memory = copy && frame.seen && frame.open && frame.computes && frame.computing;
+    if (has_memory) {
         memcpy(copy, graph->instructions, graph->instruction_count * sizeof *copy);
         if (can_be_followed(&frame))
             name_frame(copy, &frame);
         walk_local_name(graph, copy);
     }
-    const bool has_memory = copy && frame.seen && frame.open;
     free(frame.seen);
     free(frame.open);
+    free(frame.computes);
+    free(frame.computing);
     if (has_memory)
         return NULL;
     free(copy);

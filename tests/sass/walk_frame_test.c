@@ -16,6 +16,7 @@
 #define PLUS(to, from, n) {OF(OP(VIADD), UNGUARDED, TO(R(to)), FROM(R(from), NUMBER(n)))}
 /* R5 is the place of byte R3 of the frame. */
 #define INDEX(n) {SET(3, n)}, {OF(OP(IADD3), UNGUARDED, TO(R(5)), FROM(R(3), R(STACK), ZERO))}
+#define COPY(to, from) {OF(OP(MOV), UNGUARDED, TO(R(to)), FROM(R(from)))}
 #define UNKNOWN_INDEX {LOAD_GLOBAL(3, 30)}, {OF(OP(IADD3), UNGUARDED, TO(R(5)), FROM(R(3), R(STACK), ZERO))}
 #define PROLOGUE {OF(OP(LDC), UNGUARDED, TO(R(STACK)), FROM(CONSTANT(0x28)), .width_bytes = 4)}, PLUS(STACK, STACK, -64)
 /* The walk ends with as many arrivals as R4 has; nobody knows how it goes on where that is not known. */
@@ -87,6 +88,11 @@ static void test_an_element_of_an_array_is_followed(void **state)
         {"where no instruction names a word",
          {PROLOGUE, INDEX(40), STORE(4, 5, 0, 3), LOAD(4, 4, 5, 0), ARRIVE_R4},
          40},
+        {"copied", {ARRAY, INDEX(8), COPY(9, 5), LOAD(4, 4, 9, 0), ARRIVE_R4}, 3},
+        {"computed in two steps", {ARRAY, INDEX(8), PLUS(9, 5, 4), LOAD(4, 4, 9, 0), ARRIVE_R4}, 7},
+        {"stored at a place computed in two steps",
+         {ARRAY, INDEX(8), PLUS(9, 5, 4), STORE(4, 9, 0, 3), LOAD(4, 4, STACK, 12), ARRIVE_R4},
+         8},
         {"another element was stored", {ARRAY, INDEX(8), STORE(4, 5, 4, 3), LOAD(4, 4, 5, 0), ARRIVE_R4}, 3},
         {"behind the frame", {ARRAY, INDEX(0x2000), STORE(4, 5, 0, 3), LOAD(4, 4, STACK, 8), ARRIVE_R4}, 3},
     };
@@ -235,9 +241,17 @@ static void test_a_frame_whose_address_goes_elsewhere_is_not_followed(void **sta
         .words = {(uint64_t)(a) << 24 | (uint64_t)WSDBG_RZ << 32, WSDBG_RZ}, .operation = WSDBG_OP_##name, UNGUARDED, \
         TO(R(20))                                                                                                     \
     }
+#define FIELD_C(name, c)                                                                                            \
+    {                                                                                                               \
+        .words = {(uint64_t)WSDBG_RZ << 24 | (uint64_t)WSDBG_RZ << 32, c}, .operation = WSDBG_OP_##name, UNGUARDED, \
+        TO(R(20))                                                                                                   \
+    }
     static const struct row rows[] = {
-        {"copied",
-         {ARRAY, INDEX(8), {OF(OP(MOV), UNGUARDED, TO(R(9)), FROM(R(5)))}, LOAD(4, 4, 5, 0), ARRIVE_R4},
+        {"copied, and the copy is stored elsewhere",
+         {ARRAY, INDEX(8), COPY(9, 5), {SEND(STG, 30, 9)}, LOAD(4, 4, 5, 0), ARRIVE_R4},
+         UNKNOWN},
+        {"a place computed from it is stored elsewhere",
+         {ARRAY, INDEX(8), PLUS(9, 5, 4), {SEND(STG, 30, 9)}, LOAD(4, 4, 5, 0), ARRIVE_R4},
          UNKNOWN},
         {"stored in the frame", {ARRAY, INDEX(8), STORE(4, STACK, 16, 5), LOAD(4, 4, 5, 0), ARRIVE_R4}, UNKNOWN},
         {"stored at the place that it tells",
@@ -251,9 +265,13 @@ static void test_a_frame_whose_address_goes_elsewhere_is_not_followed(void **sta
          UNKNOWN},
         {"... as the second of a pair", {ARRAY, INDEX(8), HALF(DADD, 4), LOAD(4, 4, 5, 0), ARRIVE_R4}, UNKNOWN},
         {"... or reads others", {ARRAY, INDEX(8), HALF(DADD, 6), LOAD(4, 4, 5, 0), ARRIVE_R4}, 3},
+        {"field C does not name a source of FSEL", {ARRAY, INDEX(8), FIELD_C(FSEL, 5), LOAD(4, 4, 5, 0), ARRIVE_R4}, 3},
+        {"... but one of FADD", {ARRAY, INDEX(8), FIELD_C(FADD, 5), LOAD(4, 4, 5, 0), ARRIVE_R4}, UNKNOWN},
+        {"FSEL reads one register", {ARRAY, INDEX(8), HALF(FSEL, 4), LOAD(4, 4, 5, 0), ARRIVE_R4}, 3},
+        {"... which may be this one", {ARRAY, INDEX(8), HALF(FSEL, 5), LOAD(4, 4, 5, 0), ARRIVE_R4}, UNKNOWN},
         {"a tile of a matrix may have it", {ARRAY, INDEX(8), HALF(HMMA, 2), LOAD(4, 4, 5, 0), ARRIVE_R4}, UNKNOWN},
         {"it has another value by then",
-         {ARRAY, INDEX(8), LOAD(4, 4, 5, 0), {SET(5, 2)}, {OF(OP(MOV), UNGUARDED, TO(R(9)), FROM(R(5)))}, ARRIVE_R4},
+         {ARRAY, INDEX(8), LOAD(4, 4, 5, 0), {SET(5, 2)}, {SEND(STG, 30, 5)}, ARRIVE_R4},
          3},
     };
     EXPECT(rows);
