@@ -341,6 +341,8 @@ static void try_standstill(struct wsdbg_trial *t)
         wsdbg_try_shifts(t);
     if (!t->out->count)
         wsdbg_try_first_apart(t);
+    if (!t->out->count)
+        wsdbg_try_astray(t);
 }
 
 static void try_rounds(struct wsdbg_trial *t)

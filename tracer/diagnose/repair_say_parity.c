@@ -115,6 +115,28 @@ void wsdbg_repair_say_shift(struct rounds *rounds, const struct wsdbg_repair *re
                     repair->is_each_time ? "between two turns" : "before the first turn");
 }
 
+void wsdbg_repair_say_astray(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
+    if (!finding)
+        return;
+    const bool is_one = wsdbg_repair_is_one(repair);
+    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps),
+                              was = wsdbg_say_object(c, wsdbg_repair_row(rounds, repair)),
+                              to = wsdbg_say_object(c, rounds->replay->barriers[repair->moved_to].row),
+                              released = wsdbg_say_object(c, rounds->replay->barriers[repair->released].row),
+                              site = wsdbg_repair_at_step(rounds, repair->wait.agent, repair->wait.step);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s wait%s for %s%s, but then release%s %s: the two are not of one stage. If the wait were for %s, and "
+                "so in all rounds, %s.",
+                warps.text, is_one ? "s" : "", was.text, site.text, is_one ? "s" : "", released.text, to.text,
+                wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Wait for %s with the stage and the phase of the round that is released behind the wait.",
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
+}
+
 void wsdbg_repair_say_token(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;

@@ -32,6 +32,7 @@ static bool is_certain_of_itself(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_MOVE:
     case WSDBG_REPAIR_PARITY_SITE:
     case WSDBG_REPAIR_SHIFT:
+    case WSDBG_REPAIR_ASTRAY:
         return repair->is_to_end;
     default:
         return true;
