@@ -49,7 +49,7 @@ struct wsdbg_walk {
     bool is_guessed;  /* it took an atomic to find the present value, or a number in turn: it may have been another */
     bool is_in_turn;  /* ... only the latter */
     bool is_led;      /* it took ways that lead to where its lanes were seen: behind that place it is a guess */
-    uint32_t lost_at; /* ... the instruction from which on it is not known */
+    uint32_t lost_at; /* not whole: the instruction from which on it is not known */
     uint64_t work;    /* instructions executed; one that lanes execute each for themselves counts for each of them */
 };
 

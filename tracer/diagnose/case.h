@@ -72,6 +72,7 @@ struct wsdbg_case {
     struct wsdbg_wait_graph *graph;
     struct wsdbg_replay *standing; /* wsdbg_replay_standing makes it when it is first asked for */
     struct wsdbg_replay *failing;  /* ... or this one: wsdbg_replay_failing */
+    bool ends_elsewhere;           /* there is no `standing`, though the kernel was followed in all orders */
     bool was_replayed;
     struct wsdbg_finding *findings;
     size_t finding_count;

@@ -240,6 +240,7 @@ static struct wsdbg_error *find_standing(struct wsdbg_case *c)
         c->standing = replay;
         return NULL;
     }
+    c->ends_elsewhere = replay->steps_left != 0;
     if (!keep_failing(c, replay, &outcomes))
         wsdbg_replay_destroy(replay);
     return NULL;

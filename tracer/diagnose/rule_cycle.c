@@ -77,6 +77,7 @@ static void say_cycle(struct wsdbg_case *c, uint32_t first, const struct wsdbg_w
         if (wsdbg_set_has(members, w))
             wsdbg_tell_wait(c, finding, w);
     say_chain(c, finding, members);
+    wsdbg_tell_followed(c, finding);
 }
 
 static void say_unknown(struct wsdbg_case *c, uint32_t first, enum wsdbg_confidence confidence)
@@ -96,6 +97,7 @@ static void say_unknown(struct wsdbg_case *c, uint32_t first, enum wsdbg_confide
         if (c->graph->nodes[w].waits && w != first)
             wsdbg_tell_wait(c, finding, w);
     say_chain(c, finding, &root);
+    wsdbg_tell_followed(c, finding);
 }
 
 /* Outside of any wait, or in one that the hardware ends. */

@@ -21,6 +21,8 @@ bool wsdbg_peers_owe(const struct wsdbg_case *c, const struct wsdbg_wait *wait, 
 
 /* Whether some finding of the case is at least likely. */
 bool wsdbg_case_explained(const struct wsdbg_case *c);
+/* Adds to a finding without a cause how far the threads could be followed, and how the replay ended. */
+void wsdbg_tell_followed(struct wsdbg_case *c, struct wsdbg_finding *finding);
 
 /* Adds why an arrival came too early: it found the count of `barrier` (index in snapshot.barriers) spent, and a repair
  * of other waits or arrivals would have kept it from that.  False: no such repair is known (rule_code_rounds.c). */

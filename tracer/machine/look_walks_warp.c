@@ -120,6 +120,22 @@ static bool is_alike(const struct wsdbg_look_walking *walks, const struct wsdbg_
     return true;
 }
 
+/* The place up to which a walk goes. */
+static struct wsdbg_error *find_lost_site(const struct wsdbg_look_walking *walks, const struct wsdbg_walk_row *row,
+                                          const struct wsdbg_walk *walk, struct wsdbg_optional_u32 *out)
+{
+    const struct wsdbg_snapshot *rows = walks->out;
+    const uint32_t module = rows->grids[rows->ctas[rows->warps[row->warp].cta].grid].module;
+    const struct wsdbg_code_place place = {walks->kernel->function, walk->lost_at};
+    uint32_t site;
+    if (row->is_whole)
+        return NULL;
+    struct wsdbg_error *error = wsdbg_look_site(walks->tables, &place, module, &site);
+    if (!error)
+        *out = wsdbg_known_u32(site);
+    return error;
+}
+
 static struct wsdbg_error *add_walk(struct wsdbg_look_walking *walks, struct wsdbg_walk_row row,
                                     const struct wsdbg_walk *walk)
 {
@@ -134,6 +150,9 @@ static struct wsdbg_error *add_walk(struct wsdbg_look_walking *walks, struct wsd
     row.is_whole = is_whole(walk);
     row.is_guessed = walk->is_guessed;
     row.is_in_turn = walk->is_in_turn;
+    struct wsdbg_error *error = find_lost_site(walks, &row, walk, &row.lost_site);
+    if (error)
+        return error;
     for (size_t i = 0; i < walk->count; i++)
         out->steps[out->step_count++] = row_of(walks, cta, &walk->steps[i]);
     out->walks[out->walk_count++] = row;

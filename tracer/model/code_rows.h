@@ -99,6 +99,7 @@ struct wsdbg_walk_row {
     bool is_in_turn;                 /* ... only the latter: CTAs are taken to have got numbers of a counter in turn */
     bool has_loaded;                 /* it was told what global memory holds now, which may have been other before */
     bool is_whole;                   /* to the end; false: nobody knows how it goes on behind the last step */
+    struct wsdbg_optional_u32 lost_site; /* ... and from which place on that is not known, a row of sites */
 };
 
 /* An instruction near a place where a warp stands, for people to read. */
