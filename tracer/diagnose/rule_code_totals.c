@@ -12,25 +12,10 @@
 #include "diagnose/replay_likes.h"
 #include "diagnose/replay_tokens.h"
 #include "diagnose/rules.h"
-
-struct totals {
-    struct wsdbg_case *c;
-    const struct wsdbg_replay *replay;
-    uint32_t agent, barrier, warp; /* who waits, on what */
-    uint32_t row;                  /* of the barrier, in snapshot.barriers */
-    uint64_t in_walks;             /* arrivals of all threads up to the kernel's end */
-    uint64_t arrivals;             /* ... less those of agents that wait on the barrier themselves, behind that wait */
-    uint32_t expected, phase;      /* phase: how many have completed */
-    bool has_bytes;                /* some step announces bytes without an arrival */
-    bool is_guessed;               /* some walk took an atomic to find the present value */
-    uint32_t inits;                /* steps that initialise it */
-    uint32_t initial;              /* the count that they name */
-    struct wsdbg_warp_set by;      /* who arrives on it */
-    struct wsdbg_warp_set beside;  /* who announces or copies bytes without an arrival */
-};
+#include "diagnose/totals.h"
 
 /* False where the step begins the barrier's phases anew, or names another count than the initialisation before. */
-static bool add_init(struct totals *totals, const struct wsdbg_step_row *step, bool is_used)
+static bool add_init(struct wsdbg_totals *totals, const struct wsdbg_step_row *step, bool is_used)
 {
     const bool is_same = totals->inits == 0 || step->number == totals->initial;
     totals->inits++;
@@ -39,7 +24,7 @@ static bool add_init(struct totals *totals, const struct wsdbg_step_row *step, b
 }
 
 /* is_late: the agent waits on the barrier itself, before the step. */
-static void add_step(struct totals *totals, const struct wsdbg_replay_agent *agent, uint32_t k, bool is_late)
+static void add_step(struct wsdbg_totals *totals, const struct wsdbg_replay_agent *agent, uint32_t k, bool is_late)
 {
     const struct wsdbg_step_row *step = &agent->steps[k];
     totals->in_walks += wsdbg_replay_arrivals_of(agent, k);
@@ -53,7 +38,7 @@ static void add_step(struct totals *totals, const struct wsdbg_replay_agent *age
 
 /* False where some walk is not known to its end, or some step changes the barrier's count or begins its phases anew.
  * Several warps may initialise it before it is used. */
-static bool add_up(struct totals *totals)
+static bool add_up(struct wsdbg_totals *totals)
 {
     for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
@@ -77,49 +62,34 @@ static bool add_up(struct totals *totals)
 }
 
 /* Whether the wait is for the phase under way, and the agent's waits before it were for the phases before. */
-static bool is_in_step(const struct totals *totals)
+static bool is_in_step(const struct wsdbg_totals *totals)
 {
     const struct wsdbg_replay_waits *waits = wsdbg_replay_waits_of(totals->replay, totals->agent, totals->barrier);
     return !waits->slipped && waits->alternates && waits->passed + 1 - waits->first_parity == totals->phase + 1;
 }
 
 /* Reads an agent's wait; true if it can never end. */
-static bool read_totals(struct wsdbg_case *c, const struct wsdbg_replay *replay, uint32_t number, struct totals *totals)
+static bool read_totals(struct wsdbg_case *c, const struct wsdbg_replay *replay, uint32_t number,
+                        struct wsdbg_totals *totals)
 {
     const struct wsdbg_replay_agent *agent = &replay->agents[number];
     if (agent->state != WSDBG_AGENT_WAITS)
         return false;
     const uint32_t barrier = agent->target[agent->at];
-    *totals = (struct totals){.c = c,
-                              .replay = replay,
-                              .agent = number,
-                              .barrier = barrier,
-                              .warp = agent->warp,
-                              .row = replay->barriers[barrier].row,
-                              .expected = replay->barriers[barrier].expected,
-                              .phase = replay->barriers[barrier].phase};
+    *totals = (struct wsdbg_totals){.c = c,
+                                    .replay = replay,
+                                    .agent = number,
+                                    .barrier = barrier,
+                                    .warp = agent->warp,
+                                    .row = replay->barriers[barrier].row,
+                                    .expected = replay->barriers[barrier].expected,
+                                    .phase = replay->barriers[barrier].phase};
     return totals->row != WSDBG_NONE && is_in_step(totals) && add_up(totals) &&
            totals->arrivals < (uint64_t)totals->expected * (totals->phase + 1);
 }
 
-static struct wsdbg_finding *find(const struct totals *totals, enum wsdbg_cause cause,
-                                  const struct wsdbg_warp_set *whose)
-{
-    struct wsdbg_case *c = totals->c;
-    const enum wsdbg_confidence most = totals->is_guessed ? WSDBG_CONFIDENCE_POSSIBLE : WSDBG_CONFIDENCE_LIKELY;
-    struct wsdbg_finding *finding =
-        wsdbg_case_find(c, cause, wsdbg_code_cap(c, most), wsdbg_case_warp(c, totals->warp)->cta, totals->row);
-    if (!finding)
-        return NULL;
-    if (wsdbg_set_count(whose))
-        finding->role = wsdbg_case_warp(c, wsdbg_first_of(whose))->role;
-    wsdbg_tell_wait(c, finding, totals->warp);
-    wsdbg_tell_word(c, finding, totals->row);
-    return finding;
-}
-
 /* A cp.async.mbarrier.arrive that adds the arrival which it makes, on the barrier; NULL = there is none. */
-static const struct wsdbg_access_row *arrival_of_its_own(const struct totals *totals)
+static const struct wsdbg_access_row *arrival_of_its_own(const struct wsdbg_totals *totals)
 {
     const struct wsdbg_case *c = totals->c;
     for (size_t i = 0; i < c->snapshot->access_count; i++) {
@@ -132,7 +102,7 @@ static const struct wsdbg_access_row *arrival_of_its_own(const struct totals *to
 }
 
 /* The code has an arrival that looks as if it was meant. */
-static void say_not_counted(const struct totals *totals, const struct wsdbg_access_row *access,
+static void say_not_counted(const struct wsdbg_totals *totals, const struct wsdbg_access_row *access,
                             struct wsdbg_finding *finding)
 {
     struct wsdbg_case *c = totals->c;
@@ -146,16 +116,16 @@ static void say_not_counted(const struct totals *totals, const struct wsdbg_acce
                 wsdbg_say_family(c, totals->row).text);
 }
 
-static void say_never(const struct totals *totals)
+static void say_never(const struct wsdbg_totals *totals)
 {
     struct wsdbg_case *c = totals->c;
     const bool none = totals->arrivals == 0;
     const struct wsdbg_warp_set *whose = none ? &totals->beside : &totals->by;
-    struct wsdbg_finding *finding = find(totals,
-                                         !none               ? WSDBG_CAUSE_ARRIVE_SHORT
-                                         : totals->has_bytes ? WSDBG_CAUSE_TX_NO_ARRIVE
-                                                             : WSDBG_CAUSE_ARRIVE_MISSING,
-                                         whose);
+    struct wsdbg_finding *finding = wsdbg_totals_find(totals,
+                                                      !none               ? WSDBG_CAUSE_ARRIVE_SHORT
+                                                      : totals->has_bytes ? WSDBG_CAUSE_TX_NO_ARRIVE
+                                                                          : WSDBG_CAUSE_ARRIVE_MISSING,
+                                                      whose);
     if (!finding)
         return;
     const struct wsdbg_access_row *own = none ? arrival_of_its_own(totals) : NULL;
@@ -186,7 +156,7 @@ static void say_never(const struct totals *totals)
 }
 
 /* Those who arrive, without those who have arrived in the phase under way and wait for the others. */
-static struct wsdbg_warp_set others_of(const struct totals *totals)
+static struct wsdbg_warp_set others_of(const struct wsdbg_totals *totals)
 {
     struct wsdbg_warp_set others = totals->by;
     for (uint32_t i = 0; i < totals->replay->agent_count; i++)
@@ -195,16 +165,65 @@ static struct wsdbg_warp_set others_of(const struct totals *totals)
     return wsdbg_set_count(&others) ? others : totals->by;
 }
 
-static void say_trips(const struct totals *totals)
+/* Whether each agent that arrives on the barrier waits there as often: then it is a meeting of equals, which have no
+ * roles.  *absent: the warps that come to no round behind those that have completed; no agent may wait elsewhere in a
+ * later one. */
+static bool is_meeting(const struct wsdbg_totals *totals, struct wsdbg_warp_set *absent)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
+        uint32_t arrivals = 0, waits = 0;
+        for (uint32_t k = 0; k < agent->step_count; k++) {
+            if (agent->target[k] != totals->barrier)
+                continue;
+            arrivals += wsdbg_replay_arrivals_of(agent, k) != 0;
+            waits += agent->steps[k].kind == WSDBG_ACCESS_WAIT && !agent->repeats[k];
+        }
+        if (arrivals != waits)
+            return false;
+        any |= arrivals > totals->phase;
+        if (arrivals && arrivals <= totals->phase)
+            wsdbg_set_add(absent, agent->warp);
+    }
+    return any && wsdbg_set_count(absent);
+}
+
+/* Some come to a round of a meeting to which the others never come. */
+static void say_meeting(const struct wsdbg_totals *totals, const struct wsdbg_warp_set *absent)
+{
+    struct wsdbg_case *c = totals->c;
+    const bool exited = wsdbg_case_have_exited(c, absent);
+    struct wsdbg_finding *finding =
+        wsdbg_totals_find(totals,
+                          exited ? wsdbg_case_cause_of_exit(c, absent, wsdbg_case_warp(c, totals->warp)->cta)
+                                 : WSDBG_CAUSE_ARRIVE_MISSING,
+                          absent);
+    if (!finding)
+        return;
+    wsdbg_print(
+        finding->sentence, sizeof finding->sentence,
+        "%s waits for round %u of %s%s, at which all that arrive also wait. It takes %u arrivals, but %s, which "
+        "came to earlier rounds, %s.",
+        wsdbg_say_warp(c, totals->warp).text, totals->phase + 1, wsdbg_say_object(c, totals->row).text,
+        wsdbg_say_at(c, totals->warp).text, totals->expected, wsdbg_say_warps(c, absent).text,
+        exited ? "left the kernel without coming to this one" : "never come to this one");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Let all threads that %s counts come to each of its rounds, or give those that meet alone a barrier "
+                "of their own.",
+                wsdbg_say_family(c, totals->row).text);
+}
+
+static void say_trips(const struct wsdbg_totals *totals)
 {
     struct wsdbg_case *c = totals->c;
     const struct wsdbg_warp_set others = others_of(totals);
     const bool exited = wsdbg_case_have_exited(c, &others);
     struct wsdbg_finding *finding =
-        find(totals,
-             exited ? wsdbg_case_cause_of_exit(c, &others, wsdbg_case_warp(c, totals->warp)->cta)
-                    : WSDBG_CAUSE_ROLE_DISAGREE,
-             &others);
+        wsdbg_totals_find(totals,
+                          exited ? wsdbg_case_cause_of_exit(c, &others, wsdbg_case_warp(c, totals->warp)->cta)
+                                 : WSDBG_CAUSE_ROLE_DISAGREE,
+                          &others);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -220,7 +239,7 @@ static void say_trips(const struct totals *totals)
 }
 
 /* Whether a barrier has the same stage number as the one waited on, and is of another family. */
-static bool is_of_stage(const struct totals *totals, uint32_t barrier)
+static bool is_of_stage(const struct wsdbg_totals *totals, uint32_t barrier)
 {
     const struct wsdbg_barrier *rows = totals->c->snapshot->barriers;
     const struct wsdbg_replay_barrier *b = &totals->replay->barriers[barrier];
@@ -230,7 +249,7 @@ static bool is_of_stage(const struct totals *totals, uint32_t barrier)
 
 /* Whether an agent announces or copies bytes to the barrier behind its last arrival there: then it left out an arrival,
  * and its loop is not what is short. */
-static bool has_bytes_left_over(const struct totals *totals)
+static bool has_bytes_left_over(const struct wsdbg_totals *totals)
 {
     for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
@@ -254,7 +273,7 @@ static bool has_bytes_left_over(const struct totals *totals)
 
 /* Whether each agent that arrives does so at least as often as it waits on the barrier itself, and on that stage of
  * other barriers: then it left out no arrival.  Waits of its drain are for arrivals that it made before. */
-static bool are_regular(const struct totals *totals)
+static bool are_regular(const struct wsdbg_totals *totals)
 {
     for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
         const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
@@ -272,109 +291,13 @@ static bool are_regular(const struct totals *totals)
     return true;
 }
 
-/* Warps that have left the kernel and could have arrived on the barrier, had they taken another way. */
-static struct wsdbg_warp_set left_arrivers(const struct totals *totals)
-{
-    struct wsdbg_warp_set set = {{0}};
-    for (uint32_t w = 0; w < totals->c->warp_count; w++)
-        if (wsdbg_case_warp(totals->c, w)->state == WSDBG_WARP_EXITED &&
-            wsdbg_code_could(totals->c, w, WSDBG_KINDS_ARRIVAL, totals->row) != WSDBG_CAN_NOT)
-            wsdbg_set_add(&set, w);
-    return set;
-}
-
 /* Whether the kernel has arrivals that may be on the barrier, and nobody knows of one that it is. */
-static bool is_arrival_open(const struct totals *totals)
+static bool is_arrival_open(const struct wsdbg_totals *totals)
 {
     return wsdbg_code_has(totals->c, WSDBG_KINDS_ARRIVAL, totals->row, NULL) == WSDBG_MATCH_OPEN;
 }
 
-static void say_left(const struct totals *totals, const struct wsdbg_warp_set *left)
-{
-    struct wsdbg_case *c = totals->c;
-    const enum wsdbg_cause cause = wsdbg_case_cause_of_exit(c, left, wsdbg_case_warp(c, totals->warp)->cta);
-    struct wsdbg_finding *finding = find(totals, cause, left);
-    if (!finding)
-        return;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on %s%s, but no thread arrives on it on its way to the kernel's end: %s, whose code has such "
-                "an arrival, exited without one.",
-                wsdbg_say_warp(c, totals->warp).text, wsdbg_say_object(c, totals->row).text,
-                wsdbg_say_at(c, totals->warp).text, wsdbg_say_warps(c, left).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let every warp arrive on %s for every round that is waited for, also before it returns.",
-                wsdbg_say_family(c, totals->row).text);
-}
-
-/* Whether an agent waits for an mbarrier, or arrives on the ring that is waited for. */
-static bool takes_part(const struct totals *totals, const struct wsdbg_replay_agent *agent)
-{
-    for (uint32_t k = 0; k < agent->step_count; k++)
-        if (agent->target[k] != WSDBG_NONE &&
-            (agent->steps[k].kind == WSDBG_ACCESS_WAIT ||
-             (wsdbg_replay_arrivals_of(agent, k) &&
-              wsdbg_replay_is_of_family(totals->replay, totals->barrier, agent->target[k]))))
-            return true;
-    return false;
-}
-
-/* Lanes whose code arrives on the barrier and that have left the kernel, though they took part and their warp is still
- * in it; 0: there are none. */
-static uint32_t lanes_that_left(const struct totals *totals, uint32_t *warp)
-{
-    for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
-        const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
-        if (agent->state == WSDBG_AGENT_ENDED && wsdbg_case_warp(totals->c, agent->warp)->state != WSDBG_WARP_EXITED &&
-            !(agent->lanes & ~wsdbg_replay_workers_gone(totals->replay, agent->warp)) && takes_part(totals, agent) &&
-            (wsdbg_replay_arrivals_on(agent, totals->barrier) > 0 ||
-             wsdbg_code_could(totals->c, agent->warp, WSDBG_KINDS_ARRIVAL, totals->row) != WSDBG_CAN_NOT)) {
-            *warp = agent->warp;
-            return agent->lanes;
-        }
-    }
-    return 0;
-}
-
-/* Lanes that did some work on barriers and left the kernel without an arrival on this one, of a warp that is still in
- * it: just as many as the first phase lacks arrivals.  0: there are none. */
-static uint32_t lanes_that_never_arrived(const struct totals *totals, uint32_t *warp)
-{
-    const uint64_t lacking = totals->expected - totals->in_walks;
-    for (uint32_t i = 0; i < totals->replay->agent_count && totals->in_walks < totals->expected; i++) {
-        const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
-        const bool is_of_living_warp = wsdbg_case_warp(totals->c, agent->warp)->state != WSDBG_WARP_EXITED;
-        const uint32_t workers = is_of_living_warp ? wsdbg_replay_workers_gone(totals->replay, agent->warp) : 0;
-        if (agent->state == WSDBG_AGENT_ENDED && !(agent->lanes & ~workers) &&
-            (uint64_t)__builtin_popcount(agent->lanes) == lacking &&
-            wsdbg_replay_arrivals_on(agent, totals->barrier) == 0 &&
-            wsdbg_code_could(totals->c, agent->warp, WSDBG_KINDS_ARRIVAL, totals->row) != WSDBG_CAN_NOT) {
-            *warp = agent->warp;
-            return agent->lanes;
-        }
-    }
-    return 0;
-}
-
-static void say_lanes_left(const struct totals *totals, uint32_t lanes, uint32_t warp)
-{
-    struct wsdbg_case *c = totals->c;
-    struct wsdbg_warp_set whose = {{0}};
-    wsdbg_set_add(&whose, warp);
-    struct wsdbg_finding *finding = find(totals, WSDBG_CAUSE_WAKER_EXITED, &whose);
-    if (!finding)
-        return;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s waits on %s%s, but %s of %s, whose code arrives there, left the kernel while the rest of the warp "
-                "went on, and no other thread has an arrival left for this round.",
-                wsdbg_say_warp(c, totals->warp).text, wsdbg_say_object(c, totals->row).text,
-                wsdbg_say_at(c, totals->warp).text, wsdbg_say_lanes(lanes).text, wsdbg_say_warp(c, warp).text);
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Let every lane that arrives on %s stay until its last arrival: do not return before it.",
-                wsdbg_say_family(c, totals->row).text);
-}
-
-/* How many arrivals an agent makes at once on a barrier, in its first round there. */
-static uint32_t first_arrivals(const struct wsdbg_replay_agent *agent, uint32_t barrier)
+uint32_t wsdbg_totals_first_arrivals(const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
     for (uint32_t k = 0; k < agent->step_count; k++)
         if (agent->target[k] == barrier && wsdbg_replay_arrivals_of(agent, k))
@@ -384,7 +307,7 @@ static uint32_t first_arrivals(const struct wsdbg_replay_agent *agent, uint32_t 
 
 /* Warps that arrive on another stage of the barrier, and never on this one, whose arrivals of a round are just those
  * that this one lacks.  Warps that arrive on this one must arrive on the other one, too. */
-static struct wsdbg_warp_set absent_arrivers(const struct totals *totals)
+static struct wsdbg_warp_set absent_arrivers(const struct wsdbg_totals *totals)
 {
     const struct wsdbg_replay *replay = totals->replay;
     for (uint32_t b = 0; b < replay->barrier_count; b++) {
@@ -395,8 +318,8 @@ static struct wsdbg_warp_set absent_arrivers(const struct totals *totals)
             replay->barriers[b].expected != totals->expected || !wsdbg_replay_is_of_family(replay, b, totals->barrier))
             continue;
         for (uint32_t i = 0; i < replay->agent_count; i++) {
-            const uint32_t arrivals = first_arrivals(&replay->agents[i], b);
-            in_round += first_arrivals(&replay->agents[i], totals->barrier);
+            const uint32_t arrivals = wsdbg_totals_first_arrivals(&replay->agents[i], b);
+            in_round += wsdbg_totals_first_arrivals(&replay->agents[i], totals->barrier);
             const bool is_here = wsdbg_set_has(&totals->by, replay->agents[i].warp);
             is_shared |= arrivals && is_here;
             if (!arrivals || is_here)
@@ -410,15 +333,15 @@ static struct wsdbg_warp_set absent_arrivers(const struct totals *totals)
     return (struct wsdbg_warp_set){{0}};
 }
 
-static void say_absent(const struct totals *totals, const struct wsdbg_warp_set *absent)
+static void say_absent(const struct wsdbg_totals *totals, const struct wsdbg_warp_set *absent)
 {
     struct wsdbg_case *c = totals->c;
     const bool exited = wsdbg_case_have_exited(c, absent);
     struct wsdbg_finding *finding =
-        find(totals,
-             exited ? wsdbg_case_cause_of_exit(c, absent, wsdbg_case_warp(c, totals->warp)->cta)
-                    : WSDBG_CAUSE_ARRIVE_MISSING,
-             absent);
+        wsdbg_totals_find(totals,
+                          exited ? wsdbg_case_cause_of_exit(c, absent, wsdbg_case_warp(c, totals->warp)->cta)
+                                 : WSDBG_CAUSE_ARRIVE_MISSING,
+                          absent);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -432,51 +355,15 @@ static void say_absent(const struct totals *totals, const struct wsdbg_warp_set 
                 wsdbg_say_family(c, totals->row).text, exited ? ", also before they return" : "");
 }
 
-static bool brings_bytes(const struct totals *totals, const struct wsdbg_replay_agent *agent, uint32_t k)
-{
-    return agent->target[k] == totals->barrier &&
-           (agent->steps[k].kind == WSDBG_ACCESS_EXPECT || agent->steps[k].kind == WSDBG_ACCESS_COPY);
-}
-
-/* Whether an agent waits for something after it has last announced or copied bytes to the barrier. */
-static bool waits_after_bytes(const struct totals *totals, const struct wsdbg_replay_agent *agent)
-{
-    bool brings = false, waits = false;
-    for (uint32_t k = 0; k < agent->step_count; k++) {
-        const uint8_t kind = agent->steps[k].kind;
-        const bool is_wait =
-            kind == WSDBG_ACCESS_WAIT || kind == WSDBG_ACCESS_NAMED_SYNC || kind == WSDBG_ACCESS_CLUSTER_WAIT;
-        brings |= brings_bytes(totals, agent, k);
-        waits = !brings_bytes(totals, agent, k) && (waits || (brings && is_wait));
-    }
-    return waits;
-}
-
-/* Whether each agent that announces or copies bytes to the barrier has left the kernel right after that. */
-static bool have_left_at_bytes(const struct totals *totals, const struct wsdbg_warp_set *left)
-{
-    for (uint32_t w = 0; w < totals->c->warp_count; w++)
-        if (wsdbg_set_has(&totals->beside, w) && !wsdbg_set_has(left, w))
-            return false;
-    for (uint32_t i = 0; i < totals->replay->agent_count; i++)
-        if (waits_after_bytes(totals, &totals->replay->agents[i]))
-            return false;
-    return true;
-}
-
 /* The arrivals of all threads are too few for one phase.  False: nothing is said, of a warp that never arrives as
  * others do, of lanes that left, or of threads that arrive too late.  Another rule says more. */
-static bool say_too_few(const struct totals *totals)
+static bool say_too_few(const struct wsdbg_totals *totals)
 {
-    const struct wsdbg_warp_set left = left_arrivers(totals);
+    const struct wsdbg_warp_set left = wsdbg_totals_left_arrivers(totals);
     if (!totals->arrivals && wsdbg_replay_have_lanes_left(totals->replay))
         return false;
-    uint32_t torn = WSDBG_NONE;
-    const uint32_t lanes = totals->arrivals ? lanes_that_never_arrived(totals, &torn) : 0;
-    if (lanes) {
-        say_lanes_left(totals, lanes, torn);
+    if (wsdbg_totals_say_threads_left(totals))
         return true;
-    }
     if (totals->arrivals && wsdbg_replay_lacks_an_arriver(totals->replay, totals->barrier))
         return false;
     const struct wsdbg_warp_set absent = absent_arrivers(totals);
@@ -486,21 +373,47 @@ static bool say_too_few(const struct totals *totals)
     }
     if (totals->in_walks >= totals->expected)
         return false;
-    struct totals doubtful = *totals;
+    struct wsdbg_totals doubtful = *totals;
     doubtful.is_guessed |= wsdbg_set_count(&left) && is_arrival_open(totals); /* they may have left too early, or not */
-    if (totals->arrivals || !wsdbg_set_count(&left) || !have_left_at_bytes(totals, &left) || is_arrival_open(totals))
+    if (totals->arrivals || !wsdbg_set_count(&left) || !wsdbg_totals_have_left_at_bytes(totals, &left) ||
+        is_arrival_open(totals))
         say_never(&doubtful);
     else
-        say_left(totals, &left);
+        wsdbg_totals_say_left(totals, &left);
     return true;
 }
 
 /* The arrivals of all threads are just enough for the phases that have completed, and for those who wait for the next
  * one by token and so have arrived in it. */
-static bool is_over(const struct totals *totals)
+static bool is_over(const struct wsdbg_totals *totals)
 {
     return totals->in_walks == (uint64_t)totals->expected * totals->phase +
                                    wsdbg_replay_arrivals_of_waiters(totals->replay, totals->barrier);
+}
+
+/* All arrivals have been made, and the phase lacks some. */
+static bool are_all_made(const struct wsdbg_totals *totals)
+{
+    return totals->in_walks ==
+           (uint64_t)totals->expected * (totals->phase + 1) - totals->replay->barriers[totals->barrier].pending;
+}
+
+/* Adds a finding where the arrivals are not enough for another phase. */
+static bool say_of_trips(const struct wsdbg_totals *totals)
+{
+    struct wsdbg_warp_set absent = {{0}};
+    uint32_t gone;
+    if (totals->in_walks < totals->expected || has_bytes_left_over(totals) ||
+        wsdbg_totals_lanes_that_left(totals, &gone))
+        return false;
+    const bool is_met = are_all_made(totals) && is_meeting(totals, &absent);
+    if (is_met)
+        say_meeting(totals, &absent);
+    else if (is_over(totals) && are_regular(totals))
+        say_trips(totals);
+    else
+        return false;
+    return true;
 }
 
 /* Adds a finding where all arrivals are too few for one phase; or, `of_trips`, just enough for the phases that have
@@ -508,19 +421,12 @@ static bool is_over(const struct totals *totals)
 static void judge(struct wsdbg_case *c, bool of_trips)
 {
     const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
-    struct totals totals;
+    struct wsdbg_totals totals;
     for (uint32_t i = 0; replay && i < replay->agent_count; i++) {
         if (!read_totals(c, replay, i, &totals) ||
             wsdbg_code_has(c, WSDBG_KINDS_ARRIVAL, totals.row, NULL) == WSDBG_MATCH_NO)
             continue;
-        uint32_t gone;
-        const bool is_trip = is_over(&totals) && are_regular(&totals) && !has_bytes_left_over(&totals) &&
-                             !lanes_that_left(&totals, &gone);
-        if (of_trips ? !is_trip || totals.in_walks < totals.expected : totals.arrivals >= totals.expected)
-            continue;
-        if (of_trips)
-            say_trips(&totals);
-        else if (!say_too_few(&totals))
+        if (of_trips ? !say_of_trips(&totals) : totals.arrivals >= totals.expected || !say_too_few(&totals))
             continue;
         break;
     }
