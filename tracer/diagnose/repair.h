@@ -72,6 +72,8 @@ struct wsdbg_repair {
     bool of_each;      /* ... several warpgroups, of which each gets an id of its own */
     bool is_of_cta;    /* BEGIN_ALL: it is one CTA of a cluster alone whose barriers lack the arrivals */
     bool is_of_turns;  /* STAY: warps take turns at arriving */
+    bool is_announced; /* ADD: the thread announces bytes in the round, without an arrival, at the step announced_at */
+    uint32_t announced_at;
     bool is_alone;     /* SHIFT: no other warpgroup waits on the ring */
     bool is_each_time; /* SHIFT: by that number of rounds more each time that the warpgroup passes over rounds;
                           NAMED_LESS: the first arrival at each barrier stays */

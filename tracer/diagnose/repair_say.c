@@ -63,6 +63,8 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
         return WSDBG_CAUSE_NAMED_ID_SHARED;
     case WSDBG_REPAIR_NAMED_ID:
         return repair->is_shared ? WSDBG_CAUSE_NAMED_ID_SHARED : WSDBG_CAUSE_NAMED_COUNT;
+    case WSDBG_REPAIR_ADD:
+        return repair->is_announced ? WSDBG_CAUSE_TX_NO_ARRIVE : WSDBG_CAUSE_ARRIVE_MISSING;
     case WSDBG_REPAIR_ANNOUNCE:
         return WSDBG_CAUSE_TX_NO_ARRIVE;
     case WSDBG_REPAIR_BYTES:
@@ -155,11 +157,37 @@ static void say_begin(struct rounds *rounds, const struct wsdbg_repair *repair)
         tell_arrival(rounds, finding, &repair->edit);
 }
 
+static void say_announce(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s copies or announces bytes to %s%s, but does not arrive there in that round, and %s. So the phase "
+                "never completes.",
+                wsdbg_say_warp(c, wsdbg_repair_agent(rounds, repair->edit.agent)->warp).text,
+                wsdbg_say_object(c, wsdbg_repair_row(rounds, repair)).text,
+                wsdbg_repair_at_step(rounds, repair->edit.agent,
+                                     repair->is_announced ? repair->announced_at : repair->edit.step)
+                    .text,
+                repair->is_to_end ? "neither does any other thread" : "no other thread is known to");
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Use mbarrier.arrive.expect_tx with the bytes of all copies of the round on %s.",
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
+    wsdbg_evidence_text(c, finding, "rounds without the arrival: %u, by %s", repair->edit_count,
+                        wsdbg_say_warps(c, &repair->warps).text);
+}
+
 static void say_missing(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;
     if (is_before_first_wait(rounds, repair)) {
         say_begin(rounds, repair);
+        return;
+    }
+    if (repair->is_announced) {
+        say_announce(rounds, repair);
         return;
     }
     struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
@@ -398,26 +426,6 @@ static void say_move(struct rounds *rounds, const struct wsdbg_repair *repair)
                 "Check the rank with which %s map%s the address of %s: every CTA's barrier must get the arrivals that "
                 "it is initialised for.",
                 warps.text, wsdbg_repair_is_one(repair) ? "s" : "", family.text);
-}
-
-static void say_announce(struct rounds *rounds, const struct wsdbg_repair *repair)
-{
-    struct wsdbg_case *c = rounds->c;
-    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
-    if (!finding)
-        return;
-    wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s copies or announces bytes to %s%s, but does not arrive there in that round, and %s. So the phase "
-                "never completes.",
-                wsdbg_say_warp(c, wsdbg_repair_agent(rounds, repair->edit.agent)->warp).text,
-                wsdbg_say_object(c, wsdbg_repair_row(rounds, repair)).text,
-                wsdbg_repair_at_step(rounds, repair->edit.agent, repair->edit.step).text,
-                repair->is_to_end ? "neither does any other thread" : "no other thread is known to");
-    wsdbg_print(finding->fix, sizeof finding->fix,
-                "Use mbarrier.arrive.expect_tx with the bytes of all copies of the round on %s.",
-                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
-    wsdbg_evidence_text(c, finding, "rounds without the arrival: %u, by %s", repair->edit_count,
-                        wsdbg_say_warps(c, &repair->warps).text);
 }
 
 static void say_bytes(struct rounds *rounds, const struct wsdbg_repair *repair)

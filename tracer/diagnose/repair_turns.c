@@ -258,6 +258,21 @@ static bool stands_at_block_wide(const struct wsdbg_trial *t)
     return false;
 }
 
+/* Whether the thread that would arrive announces bytes on the barrier in that round, without an arrival. */
+static bool announces(const struct wsdbg_trial *t, const struct wsdbg_replay_edit *edit, uint32_t *at)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[edit->agent];
+    uint32_t k = edit->step;
+    while (k > 0 && a->steps[k - 1].kind != WSDBG_ACCESS_WAIT)
+        k--;
+    for (; k < a->step_count && (k < edit->step || a->steps[k].kind != WSDBG_ACCESS_WAIT); k++)
+        if (a->target[k] == edit->barrier && a->steps[k].kind == WSDBG_ACCESS_EXPECT) {
+            *at = k;
+            return true;
+        }
+    return false;
+}
+
 enum outcome { NOTHING_TO_DO, FAILS, WORKS };
 
 /* Changes the arrivals in the CTAs from s->cta up to the one before `end`. */
@@ -274,6 +289,7 @@ static enum outcome try_change(struct wsdbg_trial *t, struct wsdbg_straightening
         return NOTHING_TO_DO;
     if (!wsdbg_trial_works(t))
         return FAILS;
+    repair.is_announced = s.kind == WSDBG_REPAIR_ADD && announces(t, &repair.edit, &repair.announced_at);
     wsdbg_trial_keep(t, &repair);
     return WORKS;
 }
