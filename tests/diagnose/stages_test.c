@@ -19,6 +19,8 @@ enum { FULL = 1, EMPTY, STAGES = 4, WARPS = 2, PRODUCER = 0, CONSUMER, ROUNDS = 
 static const struct kernel {
     const char *name, *says; /* says NULL: the kernel finishes */
     bool is_early[WARPS];    /* the warp flips its phase at the last stage */
+    bool has_own_wait;       /* the producer waits for the last stage by another instruction, of its own source line */
+    bool has_other_wait;     /* ... of the same source line */
 } kernels[] = {
     {.name = "nothing is wrong"},
     {.name = "both flip too early: all rounds are done, and the producer waits for one more",
@@ -32,6 +34,16 @@ static const struct kernel {
          "Warp 0 begins with parity 0 to wait on \"empty\" stage 3, and so all these waits ask for the wrong phase: "
          "with parity 1",
      .is_early = {true, false}},
+    {.name = "... by two instructions of one line",
+     .says =
+         "Warp 0 begins with parity 0 to wait on \"empty\" stage 3, and so all these waits ask for the wrong phase: ",
+     .is_early = {true, false},
+     .has_other_wait = true},
+    {.name = "only the producer's wait for the last stage does, a wait of its own",
+     .says =
+         "Warp 0 begins with parity 0 to wait on \"empty\" stage 3, and so all these waits ask for the wrong phase: ",
+     .is_early = {true, false},
+     .has_own_wait = true},
 };
 
 static uint32_t phase_of(uint32_t round, bool is_early)
@@ -52,7 +64,8 @@ static void put_ways(struct picture *p, const struct kernel *k)
         way_add(&ways[w], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
     for (uint32_t i = 0; i < ROUNDS + STAGES; i++) {
         const uint32_t full = MBARRIER_AT(FULL, i % STAGES), empty = MBARRIER_AT(EMPTY, i % STAGES);
-        way_add(&ways[PRODUCER], WSDBG_ACCESS_WAIT, empty, phase_of(i, k->is_early[PRODUCER]) ^ 1);
+        const bool is_of_last = i % STAGES == STAGES - 1 && (k->has_own_wait || k->has_other_wait);
+        way_add(&ways[PRODUCER], WSDBG_ACCESS_WAIT, empty, phase_of(i, k->is_early[PRODUCER]) ^ 1)->access = is_of_last;
         if (i >= ROUNDS)
             continue;
         way_add(&ways[PRODUCER], WSDBG_ACCESS_ARRIVE, full, 1);
@@ -65,8 +78,17 @@ static void put_ways(struct picture *p, const struct kernel *k)
 static bool stand(struct picture *p, const struct kernel *k)
 {
     ways_begin_rings(p, WARPS, FULL, EMPTY, STAGES);
+    for (uint32_t i = 0; i < 2; i++) /* those of the producer */
+        picture_access(p, WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), STAGES, 0, WSDBG_LANES_ONE);
+    if (!k->has_own_wait)
+        p->snapshot.accesses[1].site = p->snapshot.accesses[0].site;
     put_ways(p, k);
     return ways_stand(p);
+}
+
+static const char *cause_of(const struct kernel *k)
+{
+    return !k->says ? NULL : k->has_own_wait ? "PARITY_WRONG" : "PARITY_DRIFT";
 }
 
 static void a_phase_that_flips_at_the_wrong_stage_is_told(void **state)
@@ -74,7 +96,7 @@ static void a_phase_that_flips_at_the_wrong_stage_is_told(void **state)
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         struct picture p;
         print_message("%s\n", kernels[i].name);
-        ways_check(&p, stand(&p, &kernels[i]), kernels[i].says ? "PARITY_DRIFT" : NULL, kernels[i].says);
+        ways_check(&p, stand(&p, &kernels[i]), cause_of(&kernels[i]), kernels[i].says);
     }
     (void)state;
 }

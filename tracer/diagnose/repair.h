@@ -58,6 +58,7 @@ struct wsdbg_repair {
     /* PARITY_FIRST: one of these warps begins some other stage with the right parity; FILL, STAY where warps take
      * turns: some arrivals are those of warps that have not left */
     bool is_mixed;
+    bool is_of_own_waits;   /* ... but it does so at waits of other source lines */
     bool is_exception;      /* PARITY_FIRST: each of these warps begins most other stages with the right parity */
     bool is_by_flow;        /* PARITY_FIRST: the only reason is that these warps bring data to those who arrive */
     bool is_of_part;        /* PARITY_FIRST: only barriers of the family change that the same warps use */

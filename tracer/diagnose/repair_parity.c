@@ -3,6 +3,9 @@
  *
  * Reads: a replay at its standstill.  Writes: the repairs that work.
  */
+#include <string.h>
+
+#include "diagnose/code_say.h"
 #include "diagnose/repair_trial.h"
 #include "diagnose/replay_tokens.h"
 
@@ -105,28 +108,59 @@ void wsdbg_try_drift(struct wsdbg_trial *t)
 
 /* ---- first parities ---- */
 
-/* Whether one of the repair's warps begins with the right parity on some stage of the family. */
-static bool has_right_ones(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_repair *repair)
+/* An agent's first wait on a barrier, in its whole walk; NULL = it never waits on it. */
+static const struct wsdbg_step_row *first_wait(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
 {
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t i = 0; i < a->step_count; i++)
+        if (a->target[i] == barrier && a->steps[i].kind == WSDBG_ACCESS_WAIT)
+            return &a->steps[i];
+    return NULL;
+}
+
+/* Whether the agent is one of the repair's and begins with the right, or the wrong, parity on the barrier. */
+static bool begins_with(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier,
+                        const struct wsdbg_repair *repair, bool is_right)
+{
+    const struct wsdbg_replay_waits *waits = wsdbg_trial_waits_was(t, agent, barrier);
+    return wsdbg_set_has(&repair->warps, t->replay->agents[agent].warp) && waits->any &&
+           (waits->first_parity == repair->value) == is_right;
+}
+
+/* Whether both waits are in the same source line, or nobody knows in which. */
+static bool are_of_one_line(const struct wsdbg_trial *t, const struct wsdbg_step_row *a, const struct wsdbg_step_row *b)
+{
+    const struct wsdbg_snapshot *s = t->c->snapshot;
+    if (!a || !b || a->access == b->access || a->access == WSDBG_NONE || b->access == WSDBG_NONE)
+        return true;
+    const uint32_t one = s->accesses[a->access].site, other = s->accesses[b->access].site;
+    return !s->sites[one].file[0] || !s->sites[other].file[0] ||
+           strcmp(wsdbg_say_place(t->c, one).text, wsdbg_say_place(t->c, other).text) == 0;
+}
+
+/* Notes whether one of the repair's warps begins with the right parity on some stage of the family, and whether that is
+ * at a wait of another source line than those that are wrong. */
+static void note_right_ones(const struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
+{
+    repair->is_of_own_waits = true;
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
-        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++)
-            if (wsdbg_trial_waits_was(t, i, b)->any && wsdbg_trial_waits_was(t, i, b)->first_parity == repair->value &&
-                wsdbg_set_has(&repair->warps, t->replay->agents[i].warp))
-                return true;
-    return false;
+        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++) {
+            if (!begins_with(t, i, b, repair, true))
+                continue;
+            repair->is_mixed = true;
+            for (uint32_t wrong = 0; wrong < t->replay->barrier_count && repair->is_of_own_waits; wrong++)
+                if (wsdbg_replay_is_of_family(t->replay, family, wrong) && begins_with(t, i, wrong, repair, false))
+                    repair->is_of_own_waits = !are_of_one_line(t, first_wait(t, i, b), first_wait(t, i, wrong));
+        }
 }
 
 /* The parity of an agent's first wait on a barrier, in its whole walk; false: it never waits on it, or not for a parity
  * that is known. */
 static bool first_parity(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier, uint32_t *parity)
 {
-    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    for (uint32_t i = 0; i < a->step_count; i++)
-        if (a->target[i] == barrier && a->steps[i].kind == WSDBG_ACCESS_WAIT) {
-            *parity = a->steps[i].number & 1;
-            return a->steps[i].number_known;
-        }
-    return false;
+    const struct wsdbg_step_row *wait = first_wait(t, agent, barrier);
+    *parity = wait ? wait->number & 1 : 0;
+    return wait && wait->number_known;
 }
 
 /* Whether the agent begins more stages of the family with the parity than with the other one. */
@@ -171,7 +205,7 @@ bool wsdbg_trial_set_first(struct wsdbg_trial *t, uint32_t family, struct wsdbg_
     for (uint32_t b = 0; b < t->replay->barrier_count; b++)
         if (wsdbg_replay_is_of_family(t->replay, family, b))
             t->parity_from[b] = (uint8_t)(1 + repair->value);
-    repair->is_mixed = has_right_ones(t, family, repair);
+    note_right_ones(t, family, repair);
     return wsdbg_set_count(&repair->warps) > 0;
 }
 
@@ -330,16 +364,6 @@ static bool may_go_first(const struct wsdbg_trial *t, uint32_t family, struct ws
     const bool brings_bytes = brings_data(t, family, &repair->warps) && flow != WSDBG_FLOW_TO;
     repair->is_by_flow = !brings_bytes && flow == WSDBG_FLOW_FROM;
     return brings_bytes || repair->is_by_flow;
-}
-
-/* An agent's first wait on a barrier; NULL = it never waits on it. */
-static const struct wsdbg_step_row *first_wait(const struct wsdbg_trial *t, uint32_t agent, uint32_t barrier)
-{
-    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
-    for (uint32_t i = 0; i < a->step_count; i++)
-        if (a->target[i] == barrier && a->steps[i].kind == WSDBG_ACCESS_WAIT)
-            return &a->steps[i];
-    return NULL;
 }
 
 /* Whether some agent begins to wait on a barrier of another family by the same instruction and with the same parity,

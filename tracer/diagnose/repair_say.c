@@ -46,7 +46,7 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_TOKEN:
         return repair->wait.turn ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
     case WSDBG_REPAIR_PARITY_FIRST:
-        return repair->is_mixed ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
+        return repair->is_mixed && !repair->is_of_own_waits ? WSDBG_CAUSE_PARITY_DRIFT : WSDBG_CAUSE_PARITY_WRONG;
     case WSDBG_REPAIR_STAY:
         return WSDBG_CAUSE_WAKER_EXITED;
     case WSDBG_REPAIR_UNMADE:
