@@ -234,7 +234,22 @@ static bool adds_most(const struct rounds *rounds, const struct wsdbg_repair *re
                    wsdbg_set_count(&repair->warps);
 }
 
+/* Whether an arrival is left out that announces bytes which its thread then copies: it fills a slot, so it is rather
+ * the waits for that slot that are wrong. */
+static bool drops_a_fill(const struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    const struct wsdbg_replay_agent *a = &rounds->replay->agents[repair->edit.agent];
+    if (repair->kind != WSDBG_REPAIR_DROP || repair->edit_count == 0 || repair->edit.step >= a->step_count ||
+        a->steps[repair->edit.step].kind != WSDBG_ACCESS_ARRIVE_EXPECT)
+        return false;
+    for (uint32_t k = repair->edit.step + 1; k < a->step_count && a->steps[k].kind != WSDBG_ACCESS_WAIT; k++)
+        if (wsdbg_replay_is_copy_to(rounds->replay, a, k, repair->edit.barrier))
+            return true;
+    return false;
+}
+
 /* Arrivals that seem to miss show less than a wrong parity where most rounds lack them: then they are no rivals either.
+ * So it is with arrivals that seem to be too many, and fill a slot.
  */
 static void prefer_parity(struct rounds *rounds)
 {
@@ -244,7 +259,7 @@ static void prefer_parity(struct rounds *rounds)
     for (uint32_t i = 0; i < repairs->count; i++)
         is_parity_wrong |= is_of_parity(wsdbg_repair_cause(&repairs->rows[i])) && !repairs->rows[i].is_by_flow;
     for (uint32_t i = 0; i < repairs->count && is_parity_wrong; i++)
-        if (!adds_most(rounds, &repairs->rows[i]))
+        if (!adds_most(rounds, &repairs->rows[i]) && !drops_a_fill(rounds, &repairs->rows[i]))
             repairs->rows[kept++] = repairs->rows[i];
     repairs->count = is_parity_wrong ? kept : repairs->count;
 }
