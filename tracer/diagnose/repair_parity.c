@@ -352,10 +352,25 @@ static bool waits_for_nobody(const struct wsdbg_trial *t, const struct wsdbg_war
     return is_idle(t) && lets_slots_run_empty(t, warps);
 }
 
+/* Whether one of them has filled a slot before its first wait for that slot: then the slot is not free. */
+static bool have_filled_before(const struct wsdbg_trial *t, uint32_t family, const struct wsdbg_warp_set *warps)
+{
+    for (uint32_t b = 0; b < t->replay->barrier_count; b++)
+        for (uint32_t i = 0; i < t->replay->agent_count && wsdbg_replay_is_of_family(t->replay, family, b); i++) {
+            const struct wsdbg_replay_agent *a = &t->replay->agents[i];
+            const struct wsdbg_step_row *wait = wsdbg_set_has(warps, a->warp) ? first_wait(t, i, b) : NULL;
+            if (wait && wsdbg_trial_has_filled(t, i, (uint32_t)(wait - a->steps)))
+                return true;
+        }
+    return false;
+}
+
 /* Whether the standstill gives a reason to let them begin with parity 1, so that they go first.  Data that they bring
  * by stores is the weakest one: nobody announces it. */
 static bool may_go_first(const struct wsdbg_trial *t, uint32_t family, struct wsdbg_repair *repair)
 {
+    if (have_filled_before(t, family, &repair->warps))
+        return false;
     if (repair->is_exception || waits_for_nobody(t, &repair->warps))
         return true;
     if (!must_be_first(t, family, &repair->warps))

@@ -155,7 +155,7 @@ static bool has_free_side(const struct wsdbg_trial *t, uint32_t agent, uint32_t 
 }
 
 /* Whether the change lets an agent begin with parity 1 on a barrier for which it waits at this place alone, while the
- * other side begins so, too: both would go on at once. */
+ * other side begins so, too: both would go on at once.  Or while it has filled that slot before. */
 static bool lets_begin_free(const struct wsdbg_trial *t, uint32_t agent, uint32_t access)
 {
     const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
@@ -164,7 +164,7 @@ static bool lets_begin_free(const struct wsdbg_trial *t, uint32_t agent, uint32_
         for (uint32_t i = k + 1; i < a->step_count && alone; i++)
             alone =
                 a->steps[i].kind != WSDBG_ACCESS_WAIT || a->target[i] != a->target[k] || a->steps[i].access == access;
-        if (alone && has_free_side(t, agent, a->target[k]))
+        if (alone && (has_free_side(t, agent, a->target[k]) || wsdbg_trial_has_filled(t, agent, k)))
             return true;
     }
     return false;

@@ -53,6 +53,20 @@ uint32_t wsdbg_trial_stage_beside(const struct wsdbg_trial *t, uint32_t family, 
     return kept->of[wait];
 }
 
+bool wsdbg_trial_has_filled(const struct wsdbg_trial *t, uint32_t agent, uint32_t step)
+{
+    const struct wsdbg_replay_agent *a = &t->replay->agents[agent];
+    for (uint32_t k = 0; k < step; k++) {
+        const bool fills = a->steps[k].kind == WSDBG_ACCESS_COPY || wsdbg_replay_announces(&a->steps[k]);
+        if (fills && a->target[k] != WSDBG_NONE && wsdbg_trial_is_of_stage(t, a->target[k], a->target[step]) &&
+            !wsdbg_replay_is_of_family(t->replay, a->target[k], a->target[step]) &&
+            t->replay->barriers[a->target[k]].stages == t->replay->barriers[a->target[step]].stages &&
+            t->replay->barriers[a->target[k]].cta == t->replay->barriers[a->target[step]].cta)
+            return true;
+    }
+    return false;
+}
+
 /* ---- trials ---- */
 
 void wsdbg_trial_begin(struct wsdbg_trial *t)

@@ -118,6 +118,9 @@ bool wsdbg_trial_counts_apart(const struct wsdbg_trial *t, uint32_t barrier);
 bool wsdbg_trial_is_in_order(const struct wsdbg_trial *t, uint32_t barrier);
 /* Whether the agent leaves out rounds of the ring that the other side goes through (repair_leap.c). */
 bool wsdbg_trial_leaps(const struct wsdbg_trial *t, uint32_t agent, uint32_t family);
+/* Whether the agent has filled the stage of the wait at the step before that wait: it copied there, or announced bytes,
+ * on a barrier of another ring of as many stages.  Then the slot is not free when it comes to the wait. */
+bool wsdbg_trial_has_filled(const struct wsdbg_trial *t, uint32_t agent, uint32_t step);
 /* Runs the replay without changes: whether it ends in the picture. */
 bool wsdbg_trial_ends_in_picture(const struct wsdbg_trial *t);
 

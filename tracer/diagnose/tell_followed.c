@@ -47,6 +47,36 @@ static size_t find_lost(const struct wsdbg_case *c, struct lost *places, uint32_
     return walks;
 }
 
+/* The first arrival of the agent on the barrier for which it waits, behind that wait; WSDBG_NONE. */
+static uint32_t own_arrival_behind(const struct wsdbg_replay_agent *agent)
+{
+    uint32_t k = agent->at + 1;
+    if (agent->state != WSDBG_AGENT_WAITS || agent->target[agent->at] == WSDBG_NONE)
+        return WSDBG_NONE;
+    while (k < agent->step_count &&
+           (agent->target[k] != agent->target[agent->at] || !wsdbg_replay_arrivals_of(agent, k)))
+        k++;
+    return k < agent->step_count ? agent->steps[k].access : WSDBG_NONE;
+}
+
+/* A wait whose phase may need an arrival that comes behind it in the same thread. */
+static void tell_own_arrivals(struct wsdbg_case *c, struct wsdbg_finding *finding)
+{
+    const struct wsdbg_replay *replay = wsdbg_replay_standing(c);
+    struct wsdbg_warp_set told = {{0}};
+    for (uint32_t i = 0; replay && i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        const uint32_t arrival = own_arrival_behind(agent);
+        if (arrival == WSDBG_NONE || wsdbg_set_has(&told, agent->warp))
+            continue;
+        wsdbg_set_add(&told, agent->warp);
+        wsdbg_evidence_text(c, finding, "%s waits for %s, and arrives on it behind that wait, at %s",
+                            wsdbg_say_warp(c, agent->warp).text,
+                            wsdbg_say_object(c, replay->barriers[agent->target[agent->at]].row).text,
+                            wsdbg_say_place(c, c->snapshot->accesses[arrival].site).text);
+    }
+}
+
 static void tell_replay(struct wsdbg_case *c, struct wsdbg_finding *finding)
 {
     const bool is_only_finding = c->finding_count == 1;
@@ -70,6 +100,7 @@ void wsdbg_tell_followed(struct wsdbg_case *c, struct wsdbg_finding *finding)
         wsdbg_evidence_text(
             c, finding, "%s cannot be followed from the kernel's start beyond %s: the way from there on is not known",
             wsdbg_say_warps(c, &places[i].warps).text, wsdbg_say_place(c, places[i].site).text);
+    tell_own_arrivals(c, finding);
     if (count == 0)
         tell_replay(c, finding);
 }
