@@ -9,7 +9,7 @@
  * A finding is added only if a replay of the walks (replay.h) ends in the picture.
  */
 #include "diagnose/code_say.h"
-#include "diagnose/replay.h"
+#include "diagnose/replay_drain.h"
 #include "diagnose/rules.h"
 
 enum { WARPS_MOST = 32 }; /* of a CTA */
@@ -31,12 +31,17 @@ static bool waits_on(const struct wsdbg_replay_agent *agent, uint32_t step, uint
     return agent->target[step] == barrier && agent->steps[step].kind == WSDBG_ACCESS_WAIT && !agent->repeats[step];
 }
 
-static uint32_t count_waits(const struct wsdbg_replay_agent *agent, uint32_t barrier)
+static uint32_t count_waits_before(const struct wsdbg_replay_agent *agent, uint32_t barrier, uint32_t end)
 {
     uint32_t count = 0;
-    for (uint32_t k = 0; k < agent->step_count; k++)
+    for (uint32_t k = 0; k < end; k++)
         count += waits_on(agent, k, barrier);
     return count;
+}
+
+static uint32_t count_waits(const struct wsdbg_replay_agent *agent, uint32_t barrier)
+{
+    return count_waits_before(agent, barrier, agent->step_count);
 }
 
 static bool begins_free(const struct wsdbg_replay_agent *agent, uint32_t barrier)
@@ -117,13 +122,13 @@ static bool is_beside(const struct wsdbg_replay *replay, const struct wsdbg_repl
 }
 
 /* Whether an agent that arrives on the barrier does so as often as it waits on that stage of each other ring on which
- * it waits, and waits on one. */
+ * it waits, and waits on one.  Waits of its drain do not count. */
 static bool is_regular(const struct wsdbg_replay *replay, const struct wsdbg_replay_agent *agent, uint32_t barrier)
 {
-    const uint32_t arrivals = count_arrivals(agent, barrier);
+    const uint32_t arrivals = count_arrivals(agent, barrier), drain = wsdbg_replay_drain_of(replay, agent);
     bool any = false;
     for (uint32_t b = 0; arrivals && b < replay->barrier_count; b++) {
-        const uint32_t waits = is_beside(replay, agent, barrier, b) ? count_waits(agent, b) : 0;
+        const uint32_t waits = is_beside(replay, agent, barrier, b) ? count_waits_before(agent, b, drain) : 0;
         if (waits && waits != arrivals)
             return false;
         any |= waits > 0;
@@ -290,8 +295,35 @@ static bool are_out_of_step(const struct wsdbg_case *c, const struct stage *ring
            distance(ring->sum, ring->rounds) > ring->stages;
 }
 
+/* Whether the agent comes to the named barrier behind the place where it stands. */
+static bool comes_to_named(const struct wsdbg_replay_agent *agent, uint32_t id)
+{
+    for (uint32_t k = agent->at; k < agent->step_count; k++)
+        if ((agent->steps[k].kind == WSDBG_ACCESS_NAMED_SYNC || agent->steps[k].kind == WSDBG_ACCESS_NAMED_ARRIVE) &&
+            agent->steps[k].address == id)
+            return true;
+    return false;
+}
+
+/* Whether one who arrives on the ring stands at a named barrier to which those who wait on the ring come, too: both
+ * meet there behind each part of their work, say a tile.  It is through with its part, and they are not. */
+static bool has_done_its_part(const struct wsdbg_replay *replay, const struct stage *ring)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &replay->agents[i];
+        if (agent->state != WSDBG_AGENT_NAMED || !wsdbg_set_has(&ring->by, agent->warp))
+            continue;
+        for (uint32_t w = 0; w < replay->agent_count; w++)
+            if (wsdbg_set_has(&ring->waits, replay->agents[w].warp) && replay->agents[w].cta == agent->cta &&
+                comes_to_named(&replay->agents[w], agent->steps[agent->at].address))
+                return true;
+    }
+    return false;
+}
+
 /* A warp that waits for a round more than there is: on the ring, or on one that those serve who wait on the ring for
- * fewer rounds than there are.  Or one that waits on them because of warpgroups that are out of step. */
+ * fewer rounds than there are.  Or one that waits on them because of warpgroups that are out of step, or for a round of
+ * a part of the work with which the others are through. */
 static uint32_t waiter_of(const struct wsdbg_replay *replay, const struct stage *ring)
 {
     for (uint32_t i = 0; i < replay->agent_count; i++) {
@@ -301,7 +333,9 @@ static uint32_t waiter_of(const struct wsdbg_replay *replay, const struct stage 
         const uint32_t barrier = agent->target[agent->at];
         const bool is_on_ring = wsdbg_replay_is_of_family(replay, ring->barrier, barrier);
         const bool is_short = is_on_ring ? ring->sum > ring->rounds : ring->most < ring->rounds;
-        if ((no_arrivals_left(replay, barrier) ? is_short : are_out_of_step(replay->c, ring)) &&
+        if ((no_arrivals_left(replay, barrier) || (is_on_ring && has_done_its_part(replay, ring))
+                 ? is_short
+                 : are_out_of_step(replay->c, ring)) &&
             (is_on_ring || is_served_by(replay, ring, barrier)))
             return agent->warp;
     }
