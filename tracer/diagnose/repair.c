@@ -338,6 +338,8 @@ static void try_standstill(struct wsdbg_trial *t)
     if (!t->out->count)
         wsdbg_try_swap(t);
     if (!t->out->count)
+        wsdbg_try_afresh(t);
+    if (!t->out->count)
         wsdbg_try_shifts(t);
     if (!t->out->count)
         wsdbg_try_first_apart(t);

@@ -15,6 +15,7 @@ enum wsdbg_repair_kind {
     WSDBG_REPAIR_PARITY_FIRST, /* the first wait names the other parity, and so do all after it */
     WSDBG_REPAIR_PARITY_SITE,  /* waits by one instruction name other parities */
     WSDBG_REPAIR_SHIFT,        /* waits and arrivals of a warpgroup on a ring go to stages further on */
+    WSDBG_REPAIR_AFRESH,       /* a thread that goes back to where it began on a ring goes on instead */
     WSDBG_REPAIR_ASTRAY,       /* waits by one instruction go to the stage that is released behind them */
     WSDBG_REPAIR_TOKEN,        /* a wait names the token of the last arrival, not of an earlier one */
     WSDBG_REPAIR_ADD,          /* a round without an arrival gets one */
@@ -93,10 +94,10 @@ struct wsdbg_repair {
     uint32_t named; /* EARLY, BLOCK, NAMED, NAMED_ID and so on: the named barrier's id, in the code */
     /* PARITY_SITE: a wait by the instruction; TOKEN: the wait; PARITY_DRIFT: the first wait that names the parity of
      * the wait before it; LEAP: the first wait behind a leap; NAMED_ID, NAMED_APART: the first use that changes; SHIFT,
-     * ASTRAY: the first wait that moves */
+     * ASTRAY, AFRESH: the first wait that moves */
     struct wsdbg_repair_wait wait;
-    uint32_t moved_to;             /* SHIFT, ASTRAY: that wait's barrier, of the replay, with the change */
-    uint32_t moved_parity;         /* SHIFT: its parity with the change */
+    uint32_t moved_to;             /* SHIFT, ASTRAY, AFRESH: that wait's barrier, of the replay, with the change */
+    uint32_t moved_parity;         /* SHIFT, AFRESH: its parity with the change */
     uint32_t released;             /* ASTRAY: the barrier that is released behind it */
     uint32_t like;                 /* STAY: a warp that stays; SKIP, NAMED_MATES: the other one's warp */
     uint32_t access;               /* UNMADE: the arrival, an index in snapshot.accesses */

@@ -36,6 +36,7 @@ enum wsdbg_cause wsdbg_repair_cause(const struct wsdbg_repair *repair)
     switch (repair->kind) {
     case WSDBG_REPAIR_PARITY_DRIFT:
     case WSDBG_REPAIR_ASTRAY:
+    case WSDBG_REPAIR_AFRESH:
         return WSDBG_CAUSE_PARITY_DRIFT;
     case WSDBG_REPAIR_PARITY_SITE:
         return repair->value == WSDBG_FLIPS_ALTERNATE || (repair->value == WSDBG_FLIPS_ONE && repair->wait.turn)
@@ -507,6 +508,7 @@ void wsdbg_repair_say(struct rounds *rounds, const struct wsdbg_repair *repair)
         [WSDBG_REPAIR_PARITY_FIRST] = wsdbg_repair_say_first,
         [WSDBG_REPAIR_PARITY_SITE] = wsdbg_repair_say_site,
         [WSDBG_REPAIR_SHIFT] = wsdbg_repair_say_shift,
+        [WSDBG_REPAIR_AFRESH] = wsdbg_repair_say_afresh,
         [WSDBG_REPAIR_ASTRAY] = wsdbg_repair_say_astray,
         [WSDBG_REPAIR_TOKEN] = wsdbg_repair_say_token,
         [WSDBG_REPAIR_ADD] = say_missing,

@@ -55,6 +55,7 @@ void wsdbg_repair_say_drift(struct rounds *rounds, const struct wsdbg_repair *re
 void wsdbg_repair_say_first(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_site(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_shift(struct rounds *rounds, const struct wsdbg_repair *repair);
+void wsdbg_repair_say_afresh(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_astray(struct rounds *rounds, const struct wsdbg_repair *repair);
 void wsdbg_repair_say_token(struct rounds *rounds, const struct wsdbg_repair *repair);
 

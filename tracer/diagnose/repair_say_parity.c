@@ -115,6 +115,28 @@ void wsdbg_repair_say_shift(struct rounds *rounds, const struct wsdbg_repair *re
                     repair->is_each_time ? "between two turns" : "before the first turn");
 }
 
+void wsdbg_repair_say_afresh(struct rounds *rounds, const struct wsdbg_repair *repair)
+{
+    struct wsdbg_case *c = rounds->c;
+    struct wsdbg_finding *finding = wsdbg_repair_find(rounds, repair);
+    if (!finding)
+        return;
+    const bool is_one = wsdbg_repair_is_one(repair);
+    const struct wsdbg_phrase warps = wsdbg_say_warps(c, &repair->warps),
+                              was = wsdbg_say_object(c, wsdbg_repair_row(rounds, repair)),
+                              to = wsdbg_say_object(c, rounds->replay->barriers[repair->moved_to].row),
+                              site = wsdbg_repair_at_step(rounds, repair->wait.agent, repair->wait.step);
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s go%s back to %s%s, where %s began, before the round of the ring is over. Had %s gone on with %s "
+                "and parity %u, and so each time, %s.",
+                warps.text, is_one ? "es" : "", was.text, site.text, is_one ? "it" : "they", is_one ? "it" : "they",
+                to.text, repair->moved_parity, wsdbg_repair_outcome(repair));
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Keep the stage and the phase of %s across tiles: no variable of a tile may hold them, and no copy "
+                "that is lost with it.",
+                wsdbg_say_family(c, wsdbg_repair_row(rounds, repair)).text);
+}
+
 void wsdbg_repair_say_astray(struct rounds *rounds, const struct wsdbg_repair *repair)
 {
     struct wsdbg_case *c = rounds->c;

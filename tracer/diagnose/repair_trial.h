@@ -2,7 +2,7 @@
  * files that find repairs.  repair_trial.c runs a trial.  The others change something:
  *   repair_parity.c, repair_parity_apart.c, repair_stages.c,
  *   repair_sites.c, repair_astray.c                              waits
- *   repair_shift.c                                               waits and arrivals
+ *   repair_shift.c, repair_afresh.c                              waits and arrivals
  *   repair_begin.c, repair_turns.c and repair_habits.c, repair_fill.c, repair_ring.c,
  *   repair_move.c, repair_leap.c                                 arrivals
  *   repair_order.c                                               nothing: in which order stages follow one another
@@ -161,6 +161,7 @@ void wsdbg_try_stages(struct wsdbg_trial *t);
 void wsdbg_try_first_of_all(struct wsdbg_trial *t);
 void wsdbg_try_shifts(struct wsdbg_trial *t);
 void wsdbg_try_astray(struct wsdbg_trial *t);
+void wsdbg_try_afresh(struct wsdbg_trial *t);
 void wsdbg_try_move(struct wsdbg_trial *t);
 void wsdbg_try_swap(struct wsdbg_trial *t);
 void wsdbg_try_first(struct wsdbg_trial *t, uint32_t value); /* value: the new first parity */

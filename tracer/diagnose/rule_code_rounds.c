@@ -33,6 +33,7 @@ static bool is_certain_of_itself(const struct wsdbg_repair *repair)
     case WSDBG_REPAIR_PARITY_SITE:
     case WSDBG_REPAIR_SHIFT:
     case WSDBG_REPAIR_ASTRAY:
+    case WSDBG_REPAIR_AFRESH:
         return repair->is_to_end;
     default:
         return true;
