@@ -391,6 +391,48 @@ static bool is_over(const struct wsdbg_totals *totals)
                                    wsdbg_replay_arrivals_of_waiters(totals->replay, totals->barrier);
 }
 
+/* The only agent that arrives on the barrier, if it waits there itself in more rounds than it arrives: so it left out
+ * an arrival.  WSDBG_NONE: there is none, or others arrive, too. */
+static uint32_t lone_arriver(const struct wsdbg_totals *totals, uint32_t *arrivals, uint32_t *waits)
+{
+    uint32_t found = WSDBG_NONE;
+    for (uint32_t i = 0; i < totals->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &totals->replay->agents[i];
+        uint32_t arrives = 0, waits_itself = 0;
+        for (uint32_t k = 0; k < agent->step_count; k++) {
+            arrives += agent->target[k] == totals->barrier && wsdbg_replay_arrivals_of(agent, k);
+            waits_itself +=
+                agent->target[k] == totals->barrier && agent->steps[k].kind == WSDBG_ACCESS_WAIT && !agent->repeats[k];
+        }
+        if (!arrives)
+            continue;
+        if (found != WSDBG_NONE || waits_itself <= arrives)
+            return WSDBG_NONE;
+        found = i;
+        *arrivals = arrives;
+        *waits = waits_itself;
+    }
+    return found;
+}
+
+static void say_lone(const struct wsdbg_totals *totals, uint32_t agent, uint32_t arrivals, uint32_t waits)
+{
+    struct wsdbg_case *c = totals->c;
+    struct wsdbg_warp_set whose = {{0}};
+    wsdbg_set_add(&whose, totals->replay->agents[agent].warp);
+    struct wsdbg_finding *finding = wsdbg_totals_find(totals, WSDBG_CAUSE_ARRIVE_MISSING, &whose);
+    if (!finding)
+        return;
+    wsdbg_print(finding->sentence, sizeof finding->sentence,
+                "%s alone arrives on %s, %u time%s from the kernel's start to its end, but waits for it %u times "
+                "itself. So the wait%s never ends: a round lacks its arrival.",
+                wsdbg_say_warp(c, totals->replay->agents[agent].warp).text, wsdbg_say_object(c, totals->row).text,
+                arrivals, arrivals == 1 ? "" : "s", waits, wsdbg_say_at(c, totals->warp).text);
+    wsdbg_print(finding->fix, sizeof finding->fix,
+                "Arrive on %s once for each round that is waited for, the first and the last one included.",
+                wsdbg_say_family(c, totals->row).text);
+}
+
 /* All arrivals have been made, and the phase lacks some. */
 static bool are_all_made(const struct wsdbg_totals *totals)
 {
@@ -402,13 +444,16 @@ static bool are_all_made(const struct wsdbg_totals *totals)
 static bool say_of_trips(const struct wsdbg_totals *totals)
 {
     struct wsdbg_warp_set absent = {{0}};
-    uint32_t gone;
+    uint32_t gone, arrivals, waits;
     if (totals->in_walks < totals->expected || has_bytes_left_over(totals) ||
         wsdbg_totals_lanes_that_left(totals, &gone))
         return false;
     const bool is_met = are_all_made(totals) && is_meeting(totals, &absent);
+    const uint32_t lone = is_over(totals) ? lone_arriver(totals, &arrivals, &waits) : WSDBG_NONE;
     if (is_met)
         say_meeting(totals, &absent);
+    else if (lone != WSDBG_NONE)
+        say_lone(totals, lone, arrivals, waits);
     else if (is_over(totals) && are_regular(totals))
         say_trips(totals);
     else
