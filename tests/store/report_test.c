@@ -240,7 +240,7 @@ static void a_session_without_a_snapshot_says_so(void **state)
     example_quiet(&e, 0);
     example_ok(wsdbg_report_gather(&e.info, NULL, NULL, &e.end, &report));
     FILE *out = open_memstream(&text, &length);
-    wsdbg_report_render_text(&report, false, out);
+    wsdbg_report_render_text(&report, &(struct wsdbg_sheet){.file = out});
     fclose(out);
     assert_non_null(strstr(text, "Launches: ?"));
     free(text);

@@ -41,6 +41,7 @@ static struct wsdbg_error *explain(const struct wsdbg_invocation *invocation, co
     const struct wsdbg_why_question question = {object, wsdbg_option_value(invocation, "cta")};
     struct wsdbg_store *store;
     struct wsdbg_why *why;
+    const struct wsdbg_sheet sheet = wsdbg_sheet_on(stdout, stdout);
     struct wsdbg_error *error = wsdbg_store_open(path, &store);
     if (error)
         return error;
@@ -52,7 +53,7 @@ static struct wsdbg_error *explain(const struct wsdbg_invocation *invocation, co
         if (wsdbg_option_value(invocation, "json"))
             error = wsdbg_why_json(why, stdout);
         else
-            wsdbg_why_text(why, wsdbg_console_colour(stdout), stdout);
+            wsdbg_why_text(why, &sheet);
         wsdbg_why_destroy(why);
     }
     wsdbg_store_close(store);
@@ -78,7 +79,8 @@ static struct wsdbg_error *print_page(const struct wsdbg_invocation *invocation,
                                   "%s is a cause, which has no warps and barriers: FILE.db is missing", code);
     if (wsdbg_option_value(invocation, "json") || wsdbg_option_value(invocation, "cta"))
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "the page of a cause takes no option");
-    wsdbg_cause_page_print(code, wsdbg_console_colour(stdout), stdout);
+    const struct wsdbg_sheet sheet = wsdbg_sheet_on(stdout, stdout);
+    wsdbg_cause_page_print(code, &sheet);
     return NULL;
 }
 

@@ -6,6 +6,7 @@
 #ifndef WSDBG_STORE_REPORT_H
 #define WSDBG_STORE_REPORT_H
 
+#include "base/sheet.h"
 #include "model/collective.h"
 #include "model/fault.h"
 #include "diagnose/blame.h"
@@ -358,10 +359,10 @@ struct wsdbg_error *wsdbg_report_gather(const struct wsdbg_session_info *info, c
 struct wsdbg_error *wsdbg_report_load(struct wsdbg_store *store, struct wsdbg_report *out);
 void wsdbg_report_deinit(struct wsdbg_report *report);
 
-/* One screen of text: no line over 120 columns, control characters escaped.  The caller decides about colour. */
-void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FILE *out);
+/* One screen of text: no line over 120 columns, nor wider than a terminal; control characters escaped. */
+void wsdbg_report_render_text(const struct wsdbg_report *report, const struct wsdbg_sheet *out);
 /* Where every warp stands at this moment, and nothing of a stall. */
-void wsdbg_report_render_picture(const struct wsdbg_report *report, bool colour, FILE *out);
+void wsdbg_report_render_picture(const struct wsdbg_report *report, const struct wsdbg_sheet *out);
 /* One JSON object as docs/report.schema.json says, and a newline.  Fails when out of memory. */
 struct wsdbg_error *wsdbg_report_render_json(const struct wsdbg_report *report, FILE *out);
 

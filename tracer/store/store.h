@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "base/sheet.h"
 #include "base/progress.h"
 #include "diagnose/finding.h"
 #include "diagnose/refused.h"
@@ -108,7 +109,7 @@ struct wsdbg_error *wsdbg_store_lacks_histories(struct wsdbg_store *store, const
 void wsdbg_store_list_queries(FILE *out);
 
 /* The report of a stored session, from the database alone. */
-struct wsdbg_error *wsdbg_report_text(struct wsdbg_store *store, bool colour, FILE *out);
+struct wsdbg_error *wsdbg_report_text(struct wsdbg_store *store, const struct wsdbg_sheet *out);
 struct wsdbg_error *wsdbg_report_json(struct wsdbg_store *store, FILE *out);
 
 #endif
