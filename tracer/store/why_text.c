@@ -252,7 +252,10 @@ static void deeds_line(struct writing *w, const struct wsdbg_why_part *part)
                  {WSDBG_SHARE_SKIPPED, "went past without arriving"}};
     char text[160] = "", newest[96];
     size_t used = 0;
-    for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++)
+    if (part->threads)
+        used = (size_t)snprintf(text, sizeof text, "%u of %u lanes arrived, %u did not", part->arrived, part->threads,
+                                part->threads - part->arrived);
+    for (size_t i = part->threads ? 1 : 0; i < sizeof deeds / sizeof *deeds; i++)
         if (part->shares & deeds[i].share)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", deeds[i].words);
     deed_text(&part->last_deed, newest, sizeof newest);
