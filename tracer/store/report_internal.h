@@ -16,6 +16,9 @@ void wsdbg_report_place(const struct wsdbg_report *report, uint32_t site, char o
 struct wsdbg_error *wsdbg_report_fold_warps(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
 struct wsdbg_error *wsdbg_report_fold_barriers(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
 
+/* How a finding is headed: "PARITY_WRONG (likely)" (diagnose/finding.h). */
+void wsdbg_report_title(const struct wsdbg_report *report, size_t finding, char out[WSDBG_TITLE_BYTES]);
+
 /* Fills the finding's lines from its evidence.  False: no memory. */
 bool wsdbg_report_fold_evidence(struct wsdbg_report_finding *finding);
 

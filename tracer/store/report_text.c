@@ -35,6 +35,13 @@ static void kernel_text(const char *symbol, char *out, size_t bytes)
     snprintf(out, bytes, "%s", or_unknown(name));
 }
 
+void wsdbg_report_title(const struct wsdbg_report *r, size_t finding, char out[WSDBG_TITLE_BYTES])
+{
+    const struct wsdbg_report_finding *f = &r->findings[finding];
+    const bool is_fault = !r->hang && r->fault_count > 0;
+    wsdbg_finding_title(f->cause, f->confidence, wsdbg_title_place(finding, r->findings[0].cause, is_fault), out);
+}
+
 /* Whose finding it is, before its cause. */
 static const char *rank_before(const struct wsdbg_report *r, uint32_t process, char out[WSDBG_PROCESS_BYTES + 2])
 {
@@ -47,9 +54,9 @@ static const char *rank_before(const struct wsdbg_report *r, uint32_t process, c
 static void also_lines(const struct wsdbg_report *r, const struct wsdbg_report_finding *f,
                        const struct wsdbg_sheet *out)
 {
-    char rank[WSDBG_PROCESS_BYTES + 2], *text = NULL;
-    if (asprintf(&text, "%s%s (%s): %s", rank_before(r, f->process, rank), wsdbg_cause_name(f->cause),
-                 wsdbg_confidence_name(f->confidence), f->sentence) < 0)
+    char rank[WSDBG_PROCESS_BYTES + 2], title[WSDBG_TITLE_BYTES], *text = NULL;
+    wsdbg_report_title(r, (size_t)(f - r->findings), title);
+    if (asprintf(&text, "%s%s: %s", rank_before(r, f->process, rank), title, f->sentence) < 0)
         return;
     wsdbg_report_wrap(out, NULL, "Also: ", text);
     free(text);
@@ -60,16 +67,14 @@ static void findings_block(const struct wsdbg_report *r, const struct wsdbg_shee
     const struct wsdbg_report_finding *first = &r->findings[0];
     const bool fault = !r->hang && r->fault_count > 0;
     const char *colours = !out->colour ? NULL : r->hang || fault ? "1;31" : "1;33";
+    char title[WSDBG_TITLE_BYTES];
+    wsdbg_report_title(r, 0, title);
     if (wsdbg_report_rank(r, first->process)[0])
         wsdbg_report_line(out, heading(out), "%s", r->processes[first->process].name);
     if (fault && first->cause == WSDBG_CAUSE_UNKNOWN)
         wsdbg_report_line(out, colours, "FAULT: UNKNOWN (the GPU says where, nothing says why)");
     else
-        wsdbg_report_line(out, colours, "%s: %s (%s)",
-                          r->hang ? "HANG"
-                          : fault ? "FAULT"
-                                  : "STALL",
-                          wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence));
+        wsdbg_report_line(out, colours, "%s: %s", r->hang ? "HANG" : fault ? "FAULT" : "STALL", title);
     wsdbg_report_wrap(out, NULL, "  ", first->sentence);
     if (first->fix[0])
         wsdbg_report_wrap(out, out->colour ? "32" : NULL, "Fix: ", first->fix);

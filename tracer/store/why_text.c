@@ -66,8 +66,9 @@ static void finding_block(struct writing *w, uint32_t index, const char *before)
     const struct wsdbg_report_finding *f = &w->why->report.findings[index];
     const char *tint = w->why->report.hang && index == 0 ? "1;31" : "1;33";
     const bool again = w->told == index;
-    wsdbg_report_line(w->out, w->out->colour ? tint : NULL, "%s%s (%s)%s", before, wsdbg_cause_name(f->cause),
-                      wsdbg_confidence_name(f->confidence), again ? ", as above" : "");
+    char title[WSDBG_TITLE_BYTES];
+    wsdbg_report_title(&w->why->report, index, title);
+    wsdbg_report_line(w->out, w->out->colour ? tint : NULL, "%s%s%s", before, title, again ? ", as above" : "");
     w->told = index;
     if (again)
         return;
