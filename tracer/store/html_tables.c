@@ -104,8 +104,9 @@ static void warps_row(const struct wsdbg_report *r, const struct wsdbg_report_wa
         fputs("<td></td><td></td><td></td>", out);
     } else {
         wsdbg_html_range_cell(out, w->iteration);
-        if (w->place[0])
-            wsdbg_html_cell(out, w->place);
+        wsdbg_report_where_text(w, text, sizeof text);
+        if (text[0])
+            wsdbg_html_cell(out, text);
         else
             wsdbg_html_range_cell(out, w->line);
         wsdbg_html_range_cell(out, w->registers_held);

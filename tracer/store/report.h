@@ -44,6 +44,7 @@ struct wsdbg_report_warps {
     struct wsdbg_range last_event;     /* enum wsdbg_event_kind */
     uint32_t site;                     /* index in report.sites where all stand at it, else WSDBG_NONE */
     char place[WSDBG_PLACE_BYTES];     /* of the site in a word or two, "" = not known */
+    char file[WSDBG_PLACE_BYTES];      /* that `line` is in, without its folders, "" = not known */
     struct wsdbg_range address, value; /* polled, and last seen there */
     struct wsdbg_optional_u32 width_bytes;
     uint32_t part_first,
@@ -319,6 +320,8 @@ void wsdbg_report_role_beside_warps(const struct wsdbg_report_warps *warps, char
 /* "of roles and barriers are inferred from the code": of the names that the report for the terminal shows, one was
  * inferred.  "... may be inferred ..." where that is not known.  NULL: the author gave all of them. */
 const char *wsdbg_report_names_text(const struct wsdbg_report *report);
+/* Where warps are: "gemm.cu:132", "line 132" where the file is not known; "" = not known. */
+void wsdbg_report_where_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
 /* "empty[0] parity 1", "named barrier 3", "asks 232, holds 168 registers", "last: wgmma issue"; "" for warps that left.
  */
 void wsdbg_report_wait_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);

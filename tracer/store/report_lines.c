@@ -67,7 +67,7 @@ void wsdbg_duration_text(uint64_t duration_ns, char *out, size_t bytes)
 
 char *wsdbg_report_detail_text(const struct wsdbg_report_warps *w)
 {
-    char number[48], wait[256];
+    char number[48], wait[256], where[2 * WSDBG_PLACE_BYTES];
     char *result = NULL;
     size_t length;
     FILE *text = open_memstream(&result, &length);
@@ -80,12 +80,9 @@ char *wsdbg_report_detail_text(const struct wsdbg_report_warps *w)
             wsdbg_range_text(w->iteration, number, sizeof number);
             fprintf(text, ", iteration %s", number);
         }
-        if (w->place[0]) {
-            fprintf(text, "%s%s", wait[0] ? ", " : "", w->place);
-        } else if (w->line.known) {
-            wsdbg_range_text(w->line, number, sizeof number);
-            fprintf(text, "%sline %s", wait[0] || w->iteration.known ? ", " : "", number);
-        }
+        wsdbg_report_where_text(w, where, sizeof where);
+        if (where[0])
+            fprintf(text, "%s%s", wait[0] || w->iteration.known ? ", " : "", where);
         wsdbg_duration_text((uint64_t)w->waiting_ns.high, number, sizeof number);
         /* What was only looked at, or dumped, does not tell since when: it says where instead. */
         const bool timed = w->waiting_ns.known && w->waiting_ns.high > 0;

@@ -118,6 +118,18 @@ static void poll_text(const struct wsdbg_report_warps *w, char *out, size_t byte
         snprintf(out, bytes, "polls %s addresses%s, value %s", w->address.known ? "several" : "unknown", width, value);
 }
 
+void wsdbg_report_where_text(const struct wsdbg_report_warps *w, char *out, size_t bytes)
+{
+    char lines[48];
+    wsdbg_range_text(w->line, lines, sizeof lines);
+    if (w->place[0])
+        snprintf(out, bytes, "%s", w->place);
+    else if (w->line.known)
+        snprintf(out, bytes, "%s%s%s", w->file[0] ? w->file : "line ", w->file[0] ? ":" : "", lines);
+    else
+        snprintf(out, bytes, "%s", "");
+}
+
 void wsdbg_report_wait_text(const struct wsdbg_report_warps *w, char *out, size_t bytes)
 {
     char id[48], stage[48], parity[48];
