@@ -78,6 +78,12 @@ static void the_lack_of_a_driver_is_said_where_a_gpu_is_needed(void **state)
                         "wsdbg: no NVIDIA driver was found here; wsdbg arm --device sim arms the program on the "
                         "simulator\n");
     outcome_free(&run);
+    run = WSDBG("arm", "--env");
+    assert_int_equal(run.status, 0);
+    assert_non_null(strstr(run.err,
+                           "these settings are for a machine with a GPU, those of wsdbg arm --env --device sim "
+                           "for the simulator\n"));
+    outcome_free(&run);
     run = WSDBG("run", "--device", "gpu", "true");
     assert_string_equal(run.err,
                         "wsdbg: no use of CUDA was seen: there is no NVIDIA driver here; without --device gpu the "
@@ -91,6 +97,9 @@ static void a_driver_or_the_choice_of_a_device_keeps_that_quiet(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
         struct outcome run = WSDBG("arm", "--device", devices[i], "true");
+        assert_string_equal(run.err, "");
+        outcome_free(&run);
+        run = WSDBG("arm", "--env", "--device", devices[i]);
         assert_string_equal(run.err, "");
         outcome_free(&run);
     }

@@ -97,6 +97,18 @@ static void print_entry(const char *format, const char *entry, bool is_first)
     }
 }
 
+/* Such a program fails, but it does not say that wsdbg has a simulator. */
+static void say_missing_driver(const struct wsdbg_invocation *invocation)
+{
+    if (wsdbg_option_value(invocation, "device") || !wsdbg_gpu_driver_is_missing(WSDBG_GPU_PROBE_MS))
+        return;
+    if (wsdbg_option_value(invocation, "env"))
+        wsdbg_say("no NVIDIA driver was found here; these settings are for a machine with a GPU, those of wsdbg arm "
+                  "--env --device sim for the simulator");
+    else
+        wsdbg_say("no NVIDIA driver was found here; wsdbg arm --device sim arms the program on the simulator");
+}
+
 static struct wsdbg_error *print_environment(const struct wsdbg_invocation *invocation)
 {
     const char *word = wsdbg_option_value(invocation, "format"), *format = word ? word : "sh";
@@ -109,6 +121,7 @@ static struct wsdbg_error *print_environment(const struct wsdbg_invocation *invo
     struct wsdbg_error *error = make_environment(invocation, NULL, from, &made);
     if (error)
         return error;
+    say_missing_driver(invocation);
     for (size_t i = 0; made[i]; i++)
         print_entry(format, made[i], i == 0);
     if (strcmp(format, "sh") == 0 || strcmp(format, "fish") == 0)
@@ -122,13 +135,6 @@ static bool is_watched(void)
 {
     const char *session = getenv(WSDBG_ENV_SESSION);
     return session && *session;
-}
-
-/* Such a program fails, but it does not say that wsdbg has a simulator. */
-static void say_missing_driver(const struct wsdbg_invocation *invocation)
-{
-    if (!wsdbg_option_value(invocation, "device") && wsdbg_gpu_driver_is_missing(WSDBG_GPU_PROBE_MS))
-        wsdbg_say("no NVIDIA driver was found here; wsdbg arm --device sim arms the program on the simulator");
 }
 
 static struct wsdbg_error *execute(const struct wsdbg_invocation *invocation, int *status)

@@ -68,6 +68,10 @@ const char *wsdbg_report_overlap_note(const struct wsdbg_report *report);
 enum { WSDBG_REPORT_UNSEEN_KINDS = 3 };
 const char *wsdbg_report_unseen_words(const struct wsdbg_report *report, unsigned kind, uint64_t *count);
 
+/* Whether CTAs of a running grid are known not to be on the GPU: the machine's own state has all that are; a record has
+ * those that wrote something. */
+bool wsdbg_report_lacks_ctas(const struct wsdbg_report *report, const struct wsdbg_report_grid *grid);
+
 /* Whether somebody waited for a stall; a core dump is only read. */
 bool wsdbg_report_was_watched(const struct wsdbg_report *report);
 /* "ring, mapped": what the evidence was, and which ring it had where that is not the default; "?" = not known. */

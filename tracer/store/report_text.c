@@ -147,9 +147,12 @@ static void grid_heading(const struct wsdbg_report *r, const struct wsdbg_report
     if (g->launched_at[0])
         wsdbg_report_wrap(out, NULL, "  ", g->launched_at);
     wsdbg_report_line(out, NULL,
-                      "  %s%son %s, %s registers a thread at launch, %u of %s CTAs seen, %u of %u warps, %u exited",
-                      rank, rank[0] ? " " : "", or_unknown(g->device_name), registers, g->cta_seen, ctas, g->warps_seen,
+                      "  %s%son %s, %s registers a thread at launch, %u of %s CTAs %s, %u of %u warps, %u exited", rank,
+                      rank[0] ? " " : "", or_unknown(g->device_name), registers, g->cta_seen, ctas,
+                      wsdbg_report_lacks_ctas(r, g) ? "there now" : "seen", g->warps_seen,
                       g->cta_seen * g->warps_per_cta, g->warps_exited);
+    if (wsdbg_report_lacks_ctas(r, g))
+        wsdbg_report_line(out, NULL, "  (the other CTAs have ended, or have not begun)");
 }
 
 static void names_line(const struct wsdbg_report *r, const struct wsdbg_sheet *out)

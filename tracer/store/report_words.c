@@ -1,6 +1,7 @@
 /* report_words.c - the words for a row of the report: numbers and their ranges, sets of warps, what is waited for.
  * Pure: a row in, text out. */
 #include "store/fold.h"
+#include "store/report_internal.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -116,6 +117,11 @@ static void poll_text(const struct wsdbg_report_warps *w, char *out, size_t byte
         snprintf(out, bytes, "polls 0x%" PRIx64 "%s, value %s", (uint64_t)w->address.low, width, value);
     else
         snprintf(out, bytes, "polls %s addresses%s, value %s", w->address.known ? "several" : "unknown", width, value);
+}
+
+bool wsdbg_report_lacks_ctas(const struct wsdbg_report *r, const struct wsdbg_report_grid *g)
+{
+    return g->running && g->cta_seen < g->cta_total && r->look_count > 0;
 }
 
 void wsdbg_report_where_text(const struct wsdbg_report_warps *w, char *out, size_t bytes)
