@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/console.h"
+#include "base/sim_settings.h"
 #include "cmd/command.h"
 #include "cmd/gpu_probe.h"
 #include "cmd/options.h"
@@ -24,8 +25,12 @@ extern char **environ;
 static struct wsdbg_error *find_parts(const struct wsdbg_invocation *invocation, char **shim, char **simulator)
 {
     const char *device = wsdbg_option_value(invocation, "device");
+    const bool is_simulated = device && strcmp(device, "sim") == 0;
+    struct wsdbg_sim_settings settings;
     struct wsdbg_error *error = wsdbg_path_shim(shim);
-    if (!error && device && strcmp(device, "sim") == 0)
+    if (!error && is_simulated)
+        error = wsdbg_sim_settings_read(&settings);
+    if (!error && is_simulated)
         error = wsdbg_path_simulator(simulator);
     return error;
 }
