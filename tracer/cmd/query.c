@@ -75,7 +75,7 @@ static struct wsdbg_error *query_run(const struct wsdbg_invocation *invocation, 
     const bool named = !is_question(invocation->operands[0]);
     struct wsdbg_error *error = wsdbg_session_file(invocation, named, &path);
     if (!error)
-        error = wsdbg_store_open(path, &store);
+        error = wsdbg_session_hint(wsdbg_store_open(path, &store), named);
     if (error) {
         free(path);
         return error;

@@ -28,7 +28,7 @@ static struct wsdbg_error *report_run(const struct wsdbg_invocation *invocation,
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--json and --html exclude each other");
     struct wsdbg_error *error = wsdbg_session_file(invocation, invocation->operand_count > 0, &path);
     if (!error)
-        error = wsdbg_store_open(path, &store);
+        error = wsdbg_session_hint(wsdbg_store_open(path, &store), invocation->operand_count > 0);
     free(path);
     if (error)
         return error;

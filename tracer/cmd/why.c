@@ -36,13 +36,14 @@ static struct wsdbg_error *join_words(const struct wsdbg_invocation *invocation,
     return NULL;
 }
 
-static struct wsdbg_error *explain(const struct wsdbg_invocation *invocation, const char *path, const char *object)
+static struct wsdbg_error *explain(const struct wsdbg_invocation *invocation, bool named, const char *path,
+                                   const char *object)
 {
     const struct wsdbg_why_question question = {object, wsdbg_option_value(invocation, "cta")};
     struct wsdbg_store *store;
     struct wsdbg_why *why;
     const struct wsdbg_sheet sheet = wsdbg_sheet_on(stdout, stdout);
-    struct wsdbg_error *error = wsdbg_store_open(path, &store);
+    struct wsdbg_error *error = wsdbg_session_hint(wsdbg_store_open(path, &store), named);
     if (error)
         return error;
     if (question.cta && !object)
@@ -105,7 +106,7 @@ static struct wsdbg_error *ask(const struct wsdbg_invocation *invocation, bool n
     if (!error)
         error = join_words(invocation, named, &object);
     if (!error)
-        error = explain(invocation, path, object);
+        error = explain(invocation, named, path, object);
     free(object);
     free(path);
     return error;
