@@ -1,4 +1,4 @@
-/* console.c - see console.h.  Writes: stderr.  Reads: the clocks, NO_COLOR and TERM. */
+/* console.c - see console.h.  Writes: stderr.  Reads: the clocks. */
 #include "base/console.h"
 
 #include <stdarg.h>
@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/sheet.h"
 #include "base/text.h"
 
 /* Without dprintf, which may need memory. */
@@ -21,11 +22,37 @@ static void write_line(const char *who, const char *text)
     (void)written; /* nowhere to complain */
 }
 
+/* On a terminal that is too narrow, broken between words; still written in one piece.  False: it fits, or there is no
+ * memory. */
+static bool write_broken(const char *who, const char *text)
+{
+    const size_t columns = wsdbg_sheet_columns(stderr), blanks = strspn(text, " ");
+    char *first = NULL, *broken = NULL;
+    size_t bytes = 0;
+    if (!columns || strlen(who) + 2 + wsdbg_text_width(text) <= columns ||
+        asprintf(&first, "%s: %*s", who, (int)blanks, "") < 0)
+        return false;
+    FILE *memory = open_memstream(&broken, &bytes);
+    if (memory) {
+        const struct wsdbg_sheet sheet = {.file = memory, .columns = columns};
+        wsdbg_sheet_put(&sheet, NULL, first, strlen(first) + (blanks ? 2 : 0), columns, text + blanks);
+        fclose(memory);
+    }
+    const bool done = broken && write(STDERR_FILENO, broken, bytes) > 0;
+    free(broken);
+    free(first);
+    return done;
+}
+
 /* A message is one line, whatever the names and texts in it hold. */
 static void say(const char *who, const char *text)
 {
     char *clean = wsdbg_text_escape(text);
     char cut[1024];
+    if (clean && write_broken(who, clean)) {
+        free(clean);
+        return;
+    }
     if (!clean)
         wsdbg_text_escape_into(text, cut, sizeof cut);
     write_line(who, clean ? clean : cut);
@@ -55,15 +82,6 @@ void wsdbg_say_error(const char *command, struct wsdbg_error *error)
     snprintf(who, sizeof who, "wsdbg %s", command);
     say(who, wsdbg_error_message(error));
     wsdbg_error_destroy(error);
-}
-
-bool wsdbg_console_colour(FILE *stream)
-{
-    const char *no_colour = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
-    if ((no_colour && no_colour[0]) || !term || strcmp(term, "dumb") == 0)
-        return false;
-    return isatty(fileno(stream));
 }
 
 static uint64_t read_clock(clockid_t clock)

@@ -8,14 +8,12 @@
 
 #include "base/error.h"
 
-/* One line on stderr, "wsdbg: " before it, written in one piece so that it cannot mix with the program's own. */
+/* One line on stderr, "wsdbg: " before it, written in one piece so that it cannot mix with the program's own.  On a
+ * terminal it is broken at its width. */
 void wsdbg_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Says the error, "wsdbg COMMAND: message", and destroys it. */
 void wsdbg_say_error(const char *command, struct wsdbg_error *error);
-
-/* True when the stream is a terminal that wants colour (NO_COLOR, TERM=dumb). */
-bool wsdbg_console_colour(FILE *stream);
 
 /* CLOCK_MONOTONIC and CLOCK_REALTIME. */
 uint64_t wsdbg_monotonic_ns(void);

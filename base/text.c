@@ -172,6 +172,15 @@ char *wsdbg_text_uri_path(const char *path)
     return out;
 }
 
+/* Bytes of the sequence for colours at `text`, 0 where there is none.  Escaped text has none. */
+static size_t colour_bytes(const char *text)
+{
+    if (text[0] != '\033' || text[1] != '[')
+        return 0;
+    const size_t numbers = strspn(text + 2, "0123456789;");
+    return text[2 + numbers] == 'm' ? numbers + 3 : 0;
+}
+
 size_t wsdbg_text_width(const char *text)
 {
     size_t columns = 0;
@@ -224,12 +233,13 @@ size_t wsdbg_text_line_bytes(const char *text, size_t columns)
     size_t bytes = 0, last_space = 0, width = 0;
     while (text[bytes]) {
         unsigned character;
-        const size_t next = wsdbg_text_next(text + bytes, &character);
-        width += columns_of(character);
+        const size_t colour = colour_bytes(text + bytes);
+        const size_t next = colour ? colour : wsdbg_text_next(text + bytes, &character);
+        width += colour ? 0 : columns_of(character);
         if (width > columns && bytes > 0)
             return last_space ? last_space : bytes;
         bytes += next;
-        if (character == ' ')
+        if (!colour && character == ' ')
             last_space = bytes;
     }
     return bytes;

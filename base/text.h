@@ -22,7 +22,8 @@ void wsdbg_text_cut(char *text, size_t columns);
 /* Cuts in the middle instead, for names that differ at their end: keeps less than a third of the columns from the start
  * and fills the rest from the end.  The text takes no more bytes than before, unless it has fewer than the ellipsis. */
 void wsdbg_text_cut_middle(char *text, size_t columns);
-/* Bytes of escaped text that fit in a line of `columns`, cut after a space where there is one.  0 only for "". */
+/* Bytes of escaped text that fit in a line of `columns`, cut after a space where there is one.  0 only for "".  Colours
+ * (SGR sequences) in it take no columns. */
 size_t wsdbg_text_line_bytes(const char *text, size_t columns);
 /* Bytes of the character at `text` (1 for a byte that starts none) and its value (0xfffd then). */
 size_t wsdbg_text_next(const char *text, unsigned *character);

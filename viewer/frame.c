@@ -62,8 +62,8 @@ struct tab_form {
 enum { WHOLE_NAME = 99 };
 /* The first one that fits is taken; the last one, where none fits. */
 static const struct tab_form tab_forms[] = {
-    {2, WHOLE_NAME, false}, {1, WHOLE_NAME, true}, {1, 7, true}, {1, 6, true}, {1, 5, true},
-    {1, 4, true},           {1, 3, true},          {0, WHOLE_NAME, false},
+    {2, WHOLE_NAME, false}, {1, WHOLE_NAME, true}, {1, 7, true}, {1, 6, true},
+    {1, 5, true},           {1, 4, true},          {1, 3, true}, {0, WHOLE_NAME, false},
 };
 
 static const char *tab_name(const struct viewer_view *view, const struct tab_form *form)
@@ -166,8 +166,11 @@ static void draw_banner(const struct viewer_picture *picture, struct viewer_canv
         return;
     }
     const struct wsdbg_finding *first = &diagnosis->findings[0];
-    viewer_print(canvas, row, 0, VIEWER_STYLE_BAD, "%s: %s (%s)", headline(picture), wsdbg_cause_name(first->cause),
-                 wsdbg_confidence_name(first->confidence));
+    char title[WSDBG_TITLE_BYTES];
+    const char *word = headline(picture);
+    wsdbg_finding_title(first->cause, first->confidence, wsdbg_title_place(0, first->cause, strcmp(word, "FAULT") == 0),
+                        title);
+    viewer_print(canvas, row, 0, VIEWER_STYLE_BAD, "%s: %s", word, title);
     const size_t columns = banner_columns(canvas->columns);
     const char *text = first->sentence;
     for (int line = 1; line < lines; line++) {

@@ -161,8 +161,12 @@ static void draw_title(const struct viewer_context *context, const struct viewer
     const enum viewer_style style = row->object.index == 0 ? VIEWER_STYLE_BAD : VIEWER_STYLE_STRONG;
     if (row->foldable)
         viewer_put_glyph(canvas, 0, 0, VIEWER_STYLE_DIM, row->open ? VIEWER_GLYPH_OPEN : VIEWER_GLYPH_CLOSED);
-    const int at = viewer_print(canvas, 0, 2, style, "%s (%s)", wsdbg_cause_name(finding->cause),
-                                wsdbg_confidence_name(finding->confidence));
+    char title[WSDBG_TITLE_BYTES];
+    const struct wsdbg_diagnosis *d = context->picture->diagnosis;
+    const bool is_fault = !d->hang && context->picture->snapshot && wsdbg_fault_count(context->picture->snapshot) > 0;
+    wsdbg_finding_title(finding->cause, finding->confidence,
+                        wsdbg_title_place(row->object.index, d->findings[0].cause, is_fault), title);
+    const int at = viewer_put(canvas, 0, 2, style, title);
     if (context->picture->snapshot)
         extent_text(context->picture->snapshot, finding, extent, sizeof extent);
     viewer_put(canvas, 0, at + 2, VIEWER_STYLE_DIM, extent);

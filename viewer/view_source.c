@@ -3,6 +3,7 @@
  * source. */
 #include "viewer/code_rows.h"
 #include "viewer/phrases.h"
+#include "model/place.h"
 #include "viewer/source_sites.h"
 #include "sass/lines.h"
 
@@ -234,6 +235,29 @@ static void draw_bare(const struct viewer_sites *state, const struct viewer_row 
         viewer_put(canvas, 0, at + 2, VIEWER_STYLE_DIM, "line of the source");
 }
 
+/* Of waits that are at no line of the text. */
+static void draw_no_lines(const struct viewer_context *context, const struct viewer_row *row,
+                          struct viewer_canvas *canvas)
+{
+    const struct viewer_sites *state = context->state;
+    const struct wsdbg_snapshot *s = context->picture->snapshot;
+    const uint32_t machine = s->warps[state->folded.groups[GROUP(row)].source].site;
+    viewer_put(canvas, 0, 0, VIEWER_STYLE_DIM,
+               wsdbg_place_has_lines(s, machine) ? "These waits are at lines of other files:"
+                                                 : "These waits record no source line:");
+}
+
+/* Where a wait is that is at no line of the text: "" = it is at one, or not known. */
+static const char *place_elsewhere(const struct viewer_sites *state, uint32_t group, const struct wsdbg_report_warps *w)
+{
+    for (size_t i = 0; i < state->site_count && !state->machine_code; i++) {
+        const struct viewer_source_text *file = viewer_sites_file(state, state->sites[i].module);
+        if (state->sites[i].group == group && !state->sites[i].at && file && file->text)
+            return w->place;
+    }
+    return "";
+}
+
 static void draw_site(const struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)
 {
     const struct viewer_sites *state = context->state;
@@ -248,7 +272,9 @@ static void draw_site(const struct viewer_context *context, const struct viewer_
     viewer_put_glyph(canvas, 0, 8, VIEWER_STYLE_WAITING, VIEWER_GLYPH_LAST_BRANCH);
     const int at = viewer_print(canvas, 0, 10, VIEWER_STYLE_WAITING, "%s: %s", role, wait);
     const unsigned mask = viewer_folded_mask(&state->folded, &state->folded.groups[GROUP(row)]);
-    viewer_print(canvas, 0, at, mask ? VIEWER_STYLE_STRONG : VIEWER_STYLE_TEXT, "  %s, %s, %s", ctas, members, since);
+    const char *place = place_elsewhere(state, GROUP(row), &w);
+    viewer_print(canvas, 0, at, mask ? VIEWER_STYLE_STRONG : VIEWER_STYLE_TEXT, "  %s, %s, %s%s%s", ctas, members,
+                 since, place[0] ? ", " : "", place);
 }
 
 /* Whether somebody waits at a row of code. */
@@ -318,7 +344,7 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
         draw_site(context, row, canvas);
         break;
     case NO_LINES_TITLE:
-        viewer_put(canvas, 0, 0, VIEWER_STYLE_DIM, "These waits record no source line:");
+        draw_no_lines(context, row, canvas);
     }
 }
 

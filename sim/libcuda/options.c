@@ -1,87 +1,28 @@
 /* options.c - see options.h.  Reads the environment. */
 #include "libcuda/options.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/sim_settings.h"
 #include "libcuda/memory.h"
 #include "wsdbg/session.h"
 
-enum { MULTIPROCESSORS_MOST = 132, CHANGE_POINTS_DEFAULT = 3, LENGTH_DEFAULT = 100000 };
-
-/* Decimal or 0x...; `end` may be NULL where nothing may follow. */
-static struct wsdbg_error *read_number(const char *name, const char *text, uint64_t least, uint64_t most,
-                                       const char **end, uint64_t *out)
-{
-    char *behind;
-    errno = 0;
-    const unsigned long long value = strtoull(text, &behind, 0);
-    const bool is_number = behind != text && text[0] >= '0' && text[0] <= '9' && !errno;
-    if (!is_number || value < least || value > most || (!end && *behind))
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: '%s' is not a number from %llu to %llu", name, text,
-                                  (unsigned long long)least, (unsigned long long)most);
-    if (end)
-        *end = behind;
-    *out = value;
-    return NULL;
-}
-
-/* Nothing, or ":CHANGE_POINTS:LENGTH". */
-static struct wsdbg_error *read_priority(const char *name, const char *text, struct wsdbg_schedule_options *schedule)
-{
-    uint64_t change_points = CHANGE_POINTS_DEFAULT, length = LENGTH_DEFAULT;
-    struct wsdbg_error *error = NULL;
-    if (*text == ':')
-        error = read_number(name, text + 1, 0, 1000, &text, &change_points);
-    if (!error && *text == ':')
-        error = read_number(name, text + 1, 1, UINT64_MAX, NULL, &length);
-    else if (!error && *text)
-        error = wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: priority:CHANGE_POINTS:LENGTH is wanted", name);
-    schedule->kind = WSDBG_SCHEDULE_PRIORITY;
-    schedule->change_points = (uint32_t)change_points;
-    schedule->length = length;
-    return error;
-}
-
-static struct wsdbg_error *read_schedule(const char *name, const char *text, struct wsdbg_schedule_options *schedule)
-{
-    static const char priority[] = "priority";
-    if (strcmp(text, "round-robin") == 0)
-        schedule->kind = WSDBG_SCHEDULE_ROUND_ROBIN;
-    else if (strcmp(text, "random") == 0)
-        schedule->kind = WSDBG_SCHEDULE_RANDOM;
-    else if (strncmp(text, priority, sizeof priority - 1) == 0)
-        return read_priority(name, text + sizeof priority - 1, schedule);
-    else
-        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s: '%s' is not round-robin, random or priority", name, text);
-    return NULL;
-}
-
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
-}
-
 struct wsdbg_error *options_read(struct wsdbg_gpu_options *out)
 {
-    static const char multiprocessors_name[] = "WSDBG_SIM_MULTIPROCESSORS", seed_name[] = "WSDBG_SIM_SEED",
-                      schedule_name[] = "WSDBG_SIM_SCHEDULE";
-    const char *multiprocessors = variable(multiprocessors_name), *seed = variable(seed_name),
-               *schedule = variable(schedule_name);
-    struct wsdbg_gpu_options options = {.memory_bytes = MEMORY_DEVICE_BYTES};
-    uint64_t count = MULTIPROCESSORS_MOST;
-    struct wsdbg_error *error = NULL;
-    if (multiprocessors)
-        error = read_number(multiprocessors_name, multiprocessors, 1, MULTIPROCESSORS_MOST, NULL, &count);
-    if (!error && seed)
-        error = read_number(seed_name, seed, 0, UINT64_MAX, NULL, &options.schedule.seed);
-    if (!error && schedule)
-        error = read_schedule(schedule_name, schedule, &options.schedule);
-    options.multiprocessors = (uint32_t)count;
-    options.finds_races = variable(WSDBG_ENV_RACES) != NULL;
-    if (!error)
-        *out = options;
-    return error;
+    static const enum wsdbg_schedule_kind kinds[] = {[WSDBG_SIM_ROUND_ROBIN] = WSDBG_SCHEDULE_ROUND_ROBIN,
+                                                     [WSDBG_SIM_RANDOM] = WSDBG_SCHEDULE_RANDOM,
+                                                     [WSDBG_SIM_PRIORITY] = WSDBG_SCHEDULE_PRIORITY};
+    struct wsdbg_sim_settings settings;
+    const char *races = getenv(WSDBG_ENV_RACES);
+    struct wsdbg_error *error = wsdbg_sim_settings_read(&settings);
+    if (error)
+        return error;
+    *out = (struct wsdbg_gpu_options){.memory_bytes = MEMORY_DEVICE_BYTES,
+                                      .multiprocessors = settings.multiprocessors,
+                                      .finds_races = races && *races};
+    out->schedule.kind = kinds[settings.schedule];
+    out->schedule.seed = settings.seed;
+    out->schedule.change_points = settings.change_points;
+    out->schedule.length = settings.length;
+    return NULL;
 }

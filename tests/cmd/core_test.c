@@ -97,7 +97,8 @@ static void what_a_dump_lacks_is_in_the_report(void **state)
     struct outcome outcome = WSDBG("core", "--json", "poor");
     assert_int_equal(outcome.status, 0);
     check_says(outcome.out, "the core dump holds no shared memory");
-    check_says(outcome.out, "the GPU is an sm_100: only the code of sm_90 is understood, so what warps wait for is not known");
+    check_says(outcome.out,
+               "the GPU is an sm_100: only the code of sm_90 is understood, so what warps wait for is not known");
     outcome_free(&outcome);
 }
 
@@ -126,7 +127,8 @@ static void a_hang_makes_the_status_124(void **state)
     struct outcome outcome = WSDBG("core", "-o", "kept.db", HUNG);
     assert_int_equal(outcome.status, 124);
     check_says(outcome.out, "HANG: CLUSTER_MISSING");
-    check_says(outcome.err, "wsdbg: session in kept.db; show it: wsdbg view kept.db; explain it: wsdbg why kept.db\n");
+    check_says(outcome.err,
+               "wsdbg: session in kept.db\nwsdbg: show it: wsdbg view; explain it: wsdbg why; ask it: wsdbg query\n");
     outcome_free(&outcome);
     outcome = WSDBG("report", "kept.db");
     assert_int_equal(outcome.status, 0);

@@ -64,6 +64,37 @@ static void auto_takes_the_simulator_where_there_is_no_gpu(void **state)
     outcome_free(&run);
 }
 
+/* The program would only see that CUDA fails. */
+static void settings_that_mean_nothing_are_refused_before_the_program_starts(void **state)
+{
+    static const struct {
+        const char *name, *value, *says;
+    } rows[] = {
+        {"WSDBG_SIM_SCHEDULE", "bogus", "'bogus' is not round-robin, random or priority"},
+        {"WSDBG_SIM_SCHEDULE", "priority:3:", "'' is not a number from 1 to "},
+        {"WSDBG_SIM_SEED", "abc", "'abc' is not a number from 0 to "},
+        {"WSDBG_SIM_MULTIPROCESSORS", "133", "'133' is not a number from 1 to 132"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setenv(rows[i].name, rows[i].value, 1);
+        const char *const commands[] = {"run", "arm"};
+        for (size_t k = 0; k < 2; k++) {
+            struct outcome run = WSDBG(commands[k], "--device", "sim", "sh", "-c", "echo started");
+            assert_int_equal(run.status, 125);
+            assert_string_equal(run.out, "");
+            assert_non_null(strstr(run.err, rows[i].name));
+            assert_non_null(strstr(run.err, rows[i].says));
+            assert_null(strstr(run.err, "no use of CUDA"));
+            outcome_free(&run);
+        }
+        struct outcome run = WSDBG("run", "--device", "gpu", "-q", "true");
+        assert_int_equal(run.status, 0);
+        outcome_free(&run);
+        unsetenv(rows[i].name);
+    }
+}
+
 /* On a machine with a driver nothing is said. */
 static void the_lack_of_a_driver_is_said_where_a_gpu_is_needed(void **state)
 {
@@ -78,6 +109,12 @@ static void the_lack_of_a_driver_is_said_where_a_gpu_is_needed(void **state)
                         "wsdbg: no NVIDIA driver was found here; wsdbg arm --device sim arms the program on the "
                         "simulator\n");
     outcome_free(&run);
+    run = WSDBG("arm", "--env");
+    assert_int_equal(run.status, 0);
+    assert_non_null(strstr(run.err,
+                           "these settings are for a machine with a GPU, those of wsdbg arm --env --device sim "
+                           "for the simulator\n"));
+    outcome_free(&run);
     run = WSDBG("run", "--device", "gpu", "true");
     assert_string_equal(run.err,
                         "wsdbg: no use of CUDA was seen: there is no NVIDIA driver here; without --device gpu the "
@@ -91,6 +128,9 @@ static void a_driver_or_the_choice_of_a_device_keeps_that_quiet(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
         struct outcome run = WSDBG("arm", "--device", devices[i], "true");
+        assert_string_equal(run.err, "");
+        outcome_free(&run);
+        run = WSDBG("arm", "--env", "--device", devices[i]);
         assert_string_equal(run.err, "");
         outcome_free(&run);
     }
@@ -299,6 +339,7 @@ int main(void)
         TEST(gpu_leaves_the_library_path_alone),
         TEST(auto_takes_the_gpu_where_there_is_one),
         TEST(auto_takes_the_simulator_where_there_is_no_gpu),
+        TEST(settings_that_mean_nothing_are_refused_before_the_program_starts),
         TEST(the_lack_of_a_driver_is_said_where_a_gpu_is_needed),
         TEST(a_driver_or_the_choice_of_a_device_keeps_that_quiet),
         TEST(what_only_a_gpu_has_is_refused),

@@ -29,6 +29,8 @@ static void command_lines_that_cannot_be_followed(void **state)
     check_refused(WSDBG("frobnicate"), "frobnicate", "unknown command");
     check_refused(WSDBG("--frobnicate"), "--frobnicate", "unknown option");
     check_refused(WSDBG("rn"), "unknown command 'rn'", "did you mean run?");
+    check_refused(WSDBG("nope"), "unknown command 'nope'", "wsdbg --help lists the commands"); /* top is too far */
+    check_refused(WSDBG("lnit"), "unknown command 'lnit'", "did you mean lint?");
     check_refused(WSDBG("help", "qurey"), "unknown command 'qurey'", "did you mean query?");
     check_refused(WSDBG("run", "--stal", "3", "true"), "unknown option '--stal'", "did you mean --stall?");
     check_refused(WSDBG("run", "--frobnicate", "true"), "--frobnicate", "unknown option");
@@ -105,7 +107,7 @@ static void files_that_are_something_else(void **state)
     check_refused(WSDBG("report", "text.db"), "text.db", "not a");
     check_refused(WSDBG("query", "text.db", "@stuck"), "text.db", "not a");
     check_refused(WSDBG("report", "empty.db"), "empty.db", "empty");
-    check_refused(WSDBG("replay", "text.db"), "text.db", "not a");
+    check_refused(WSDBG("replay", "text.db"), "text.db", "is no recording of");
     check_refused(WSDBG("replay", "empty.db"), "empty.db", "empty");
 }
 

@@ -82,6 +82,26 @@ static void a_session_that_runs_is_the_newest(void **state)
     outcome_free(&run);
 }
 
+/* A copy that was cut, say: an older one may do. */
+static void a_damaged_one_is_refused_with_a_way_out(void **state)
+{
+    (void)state;
+    const char *const commands[] = {"report", "why", "view"};
+    assert_int_equal(truncate("new.db", 8192), 0);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct outcome outcome = WSDBG(commands[i]);
+        assert_int_equal(outcome.status, 125);
+        assert_non_null(strstr(outcome.err, "the newest session here is new.db\n"));
+        assert_non_null(strstr(outcome.err, "new.db: is damaged: "));
+        assert_non_null(strstr(outcome.err, "; name another session as FILE.db\n"));
+        outcome_free(&outcome);
+    }
+    struct outcome named = WSDBG("report", "new.db");
+    assert_int_equal(named.status, 125);
+    assert_null(strstr(named.err, "name another"));
+    outcome_free(&named);
+}
+
 static void what_was_mistyped_is_not_an_object_of_it(void **state)
 {
     (void)state;
@@ -99,6 +119,7 @@ int main(void)
         TEST(a_named_one_is_not_said),
         TEST(a_log_beside_it_counts),
         TEST(a_session_that_runs_is_the_newest),
+        TEST(a_damaged_one_is_refused_with_a_way_out),
         TEST(what_was_mistyped_is_not_an_object_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,14 +169,17 @@ static void a_bad_recording_is_one_line_with_file_offset_and_reason(void **state
     assert_string_equal(open_error(recording), expected);
 
     assert_int_equal(truncate(recording, 9), 0);
-    snprintf(expected, sizeof expected, "%s: offset 9: too short to be a wsdbg recording", recording);
+    snprintf(expected, sizeof expected, "%s: offset 9: cut within its head", recording);
     assert_string_equal(open_error(recording), expected);
 
-    FILE *file = fopen(recording, "w");
-    fputs("SQLite format 3, or anything else", file);
-    fclose(file);
-    snprintf(expected, sizeof expected, "%s: offset 0: not a wsdbg recording", recording);
-    assert_string_equal(open_error(recording), expected);
+    static const char *const others[] = {"SQLite format 3, or anything else", "text\n", ""};
+    snprintf(expected, sizeof expected, "%s: is no recording of wsdbg (wsdbg run --record FILE makes one)", recording);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        FILE *file = fopen(recording, "w");
+        fputs(others[i], file);
+        fclose(file);
+        assert_string_equal(open_error(recording), expected);
+    }
 
     assert_string_equal(open_error("/no/such.rec"), "open /no/such.rec: No such file or directory");
 }

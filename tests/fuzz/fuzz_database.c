@@ -10,7 +10,7 @@ static void explain(struct wsdbg_store *store, FILE *out)
     struct wsdbg_why *why;
     struct wsdbg_error *error = wsdbg_why_ask(store, &(struct wsdbg_why_question){0}, &why);
     if (!error) {
-        wsdbg_why_text(why, false, out);
+        wsdbg_why_text(why, &(struct wsdbg_sheet){.file = out});
         error = wsdbg_why_json(why, out);
         wsdbg_why_destroy(why);
     }
@@ -33,7 +33,7 @@ int fuzz_one_input(const uint8_t *bytes, size_t count)
     if (!store)
         return 0;
     FILE *out = damaged_session_output();
-    wsdbg_error_destroy(wsdbg_report_text(store, false, out));
+    wsdbg_error_destroy(wsdbg_report_text(store, &(struct wsdbg_sheet){.file = out}));
     wsdbg_error_destroy(wsdbg_report_json(store, out));
     explain(store, out);
     ask_everything(store, out);

@@ -112,10 +112,11 @@ def kills(rows, out):
 
 def as_printed(row):
     """A program that is left running ends at the script's limit, without a JSON report: what wsdbg printed counts."""
-    said = re.search(r'^HANG: (\w+) \((\w+)\)', row['stderr'], re.M)
+    said = re.search(r'^HANG: (?:(?P<cause>\w+) \((?P<sure>\w+)\)|cause not known \((?P<none>UNKNOWN); that it hangs is (?P<is>\w+)\))', row['stderr'], re.M)
     if row['cause'] or not said:
         return row
-    return {**row, 'cause': said[1], 'confidence': said[2], 'cause_right': said[1] == row['expected'][0]}
+    cause = said['cause'] or said['none']
+    return {**row, 'cause': cause, 'confidence': said['sure'] or said['is'], 'cause_right': cause == row['expected'][0]}
 
 
 def shape_row(row, out):

@@ -13,7 +13,7 @@ echo "status $status" >>"$got"
 diff -u "$golden" "$got" || exit 1
 
 (cd "$folder" && "$wsdbg" "$command" --json "$(basename "$recording")" ${second:+"$second"}) >"$got.json" 2>/dev/null
-said=$(sed -nE 's/^(HANG|FAULT|STALL): ([A-Z_]+) .*/\2/p' "$got")
+said=$(sed -nE 's/^(HANG|FAULT|STALL): (cause not known \()?([A-Z_]+)[ ;].*/\3/p' "$got")
 if [ -n "$said" ]; then
     grep -q "\"cause\": \"$said\"" "$got.json" || { echo "the JSON report has another cause than $said"; exit 1; }
 else

@@ -186,7 +186,7 @@ static void read_session(const char *path)
     const long view_mib = bench_peak_mib();
     wsdbg_loaded_deinit(&loaded);
     const double before_text = bench_seconds();
-    bench_ok(wsdbg_report_text(store, false, nowhere));
+    bench_ok(wsdbg_report_text(store, &(struct wsdbg_sheet){.file = nowhere}));
     const double before_json = bench_seconds();
     bench_ok(wsdbg_report_json(store, nowhere));
     const double after_json = bench_seconds();

@@ -379,7 +379,7 @@ static char *render(const struct wsdbg_report *report, bool json)
     if (json)
         example_ok(wsdbg_report_render_json(report, out));
     else
-        wsdbg_report_render_text(report, false, out);
+        wsdbg_report_render_text(report, &(struct wsdbg_sheet){.file = out});
     fclose(out);
     return text;
 }

@@ -292,7 +292,11 @@ static void the_line_in_a_file_falls_back_to_the_next_call_outwards(void **state
     assert_int_equal(wsdbg_place_line(&s, 4, "/src/step.h"), 70);
     assert_int_equal(wsdbg_place_line(&s, 4, "/src/gemm.cu"), 150);
     assert_int_equal(wsdbg_place_line(&s, 4, "/src/sync.h"), 0);
-    assert_int_equal(wsdbg_place_line(&s, 4, "step.h"), 0);
+    assert_int_equal(wsdbg_place_line(&s, 4, "step.h"), 70); /* as a probe names a file that was compiled here */
+    assert_int_equal(wsdbg_place_line(&s, 4, "src/step.h"), 70);
+    assert_int_equal(wsdbg_place_line(&s, 4, "tep.h"), 0);
+    assert_int_equal(wsdbg_place_line(&s, 4, "/step.h"), 0);
+    assert_int_equal(wsdbg_place_line(&s, 4, ""), 0);
     assert_int_equal(wsdbg_place_line(&s, 5, "/src/gemm.cu"), 0);
 }
 

@@ -72,16 +72,46 @@ static void expect_in_columns(const char *sql, size_t columns, const char *expec
 static void long_texts_are_whole_unless_the_terminal_is_too_narrow(void **state)
 {
     (void)state;
-    static const char sql[] = "SELECT 1 AS n, 'a sentence that is rather long' AS text, 'short' AS word";
-    static const char whole[] = "n  text                            word\n1  a sentence that is rather long  short\n";
+    static const char sql[] =
+        "SELECT 1 AS n, 'a sentence that is rather long' AS text, 'short' AS word FROM (VALUES (1), (2), (3), (4))";
+#define WHOLE "1  a sentence that is rather long  short\n"
+#define CUT "1  a sentence that is …  short\n"
+#define CUT_NUMBER "1234567890  a sentence …\n"
+#define NOTE "(… marks what does not fit on the terminal; a pipe or a file gets it whole)\n"
+    static const char whole[] = "n  text                            word\n" WHOLE WHOLE WHOLE WHOLE;
     expect_in_columns(sql, 0, whole);
     expect_in_columns(sql, 40, whole);
-    expect_in_columns(sql, 30,
-                      "n  text                  word\n1  a sentence that is …  short\n"
-                      "(… marks what does not fit on the terminal; a pipe or a file gets it whole)\n");
-    expect_in_columns("SELECT 1234567890 AS number, 'a sentence that is long' AS text", 5,
-                      "    number  text\n1234567890  a sentence …\n"
-                      "(… marks what does not fit on the terminal; a pipe or a file gets it whole)\n");
+    expect_in_columns(sql, 30, "n  text                  word\n" CUT CUT CUT CUT NOTE);
+    expect_in_columns("SELECT 1234567890 AS number, 'a sentence that is long' AS text FROM (VALUES (1), (2), (3), (4))",
+                      5, "    number  text\n" CUT_NUMBER CUT_NUMBER CUT_NUMBER CUT_NUMBER NOTE);
+}
+
+/* A cut would leave too little of the verdict, which is one row. */
+static void few_rows_with_long_texts_have_a_line_a_column(void **state)
+{
+    (void)state;
+    static const char sql[] = "SELECT 1 AS n, 'a sentence that is rather long' AS text, NULL AS word";
+    expect_in_columns(sql, 0, "n  text                            word\n1  a sentence that is rather long     ?\n");
+    expect_in_columns(sql, 30, "n:    1\ntext: a sentence that is\n      rather long\nword: ?\n");
+    expect_in_columns("SELECT 'a sentence of some words' AS text UNION ALL SELECT 'b'", 20,
+                      "text: a sentence of\n      some words\n\ntext: b\n");
+}
+
+/* Programs join them with the tables; people read them. */
+static void kernels_of_canned_queries_are_named_as_their_authors_did(void **state)
+{
+    (void)state;
+    static const char mangled[] = "_Z11gemm_kernelILi128EEvPv";
+    char *text = example_query(full, "@stuck", WSDBG_QUERY_ALIGNED);
+    assert_non_null(strstr(text, "gemm_kernel<128>"));
+    assert_null(strstr(text, mangled));
+    free(text);
+    text = example_query(full, "@stuck", WSDBG_QUERY_CSV);
+    assert_non_null(strstr(text, mangled));
+    free(text);
+    text = example_query(full, "SELECT kernel FROM stuck", WSDBG_QUERY_ALIGNED);
+    assert_non_null(strstr(text, mangled));
+    free(text);
 }
 
 static void csv_quotes_as_rfc_4180_says(void **state)
@@ -284,6 +314,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(aligned_columns_pad_by_display_width),
         cmocka_unit_test(long_texts_are_whole_unless_the_terminal_is_too_narrow),
+        cmocka_unit_test(few_rows_with_long_texts_have_a_line_a_column),
+        cmocka_unit_test(kernels_of_canned_queries_are_named_as_their_authors_did),
         cmocka_unit_test(csv_quotes_as_rfc_4180_says),
         cmocka_unit_test(json_keeps_types),
         cmocka_unit_test(errors_say_what_and_where),

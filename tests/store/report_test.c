@@ -193,6 +193,56 @@ static void hostile_text_is_escaped_and_cut(void **state)
     example_free(&e);
 }
 
+static void check_title(enum wsdbg_cause cause, enum wsdbg_confidence sure, enum wsdbg_title_place place,
+                        const char *wanted)
+{
+    char title[WSDBG_TITLE_BYTES];
+    wsdbg_finding_title(cause, sure, place, title);
+    assert_string_equal(title, wanted);
+}
+
+/* Such a finding may be surer than the one before it, which says why. */
+static void what_only_says_that_it_hangs_is_headed_so(void **state)
+{
+    (void)state;
+    check_title(WSDBG_CAUSE_PARITY_WRONG, WSDBG_CONFIDENCE_PROVEN, WSDBG_TITLE_FIRST, "PARITY_WRONG (proven)");
+    check_title(WSDBG_CAUSE_WAIT_CYCLE, WSDBG_CONFIDENCE_LIKELY, WSDBG_TITLE_FIRST, "WAIT_CYCLE (likely)");
+    check_title(WSDBG_CAUSE_WAIT_CYCLE, WSDBG_CONFIDENCE_LIKELY, WSDBG_TITLE_BESIDE,
+                "that it hangs is likely (WAIT_CYCLE)");
+    check_title(WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_LIKELY, WSDBG_TITLE_FIRST,
+                "cause not known (UNKNOWN; that it hangs is likely)");
+    check_title(WSDBG_CAUSE_UNKNOWN, WSDBG_CONFIDENCE_POSSIBLE, WSDBG_TITLE_FAULT, "UNKNOWN (possible)");
+    check_title(WSDBG_CAUSE_ARRIVE_SHORT, WSDBG_CONFIDENCE_POSSIBLE, WSDBG_TITLE_BESIDE, "ARRIVE_SHORT (possible)");
+    assert_int_equal(wsdbg_title_place(1, WSDBG_CAUSE_PARITY_WRONG, false), WSDBG_TITLE_BESIDE);
+    assert_int_equal(wsdbg_title_place(1, WSDBG_CAUSE_WAIT_CYCLE, false), WSDBG_TITLE_FIRST);
+    assert_int_equal(wsdbg_title_place(0, WSDBG_CAUSE_UNKNOWN, true), WSDBG_TITLE_FAULT);
+}
+
+/* A finding beside the verdict: its head, and all of its sentence. */
+static void a_finding_beside_the_first_is_shown_whole(void **state)
+{
+    (void)state;
+    struct example e;
+    example_hang(&e, 4, 1);
+    struct wsdbg_finding findings[2] = {e.diagnosis.findings[0], e.diagnosis.findings[0]};
+    findings[1].cause = WSDBG_CAUSE_WAIT_CYCLE;
+    findings[1].confidence = WSDBG_CONFIDENCE_LIKELY;
+    memset(findings[1].sentence, 'x', sizeof findings[1].sentence - 1);
+    for (size_t i = 9; i < sizeof findings[1].sentence - 1; i += 10)
+        findings[1].sentence[i] = ' ';
+    strcpy(findings[1].sentence + sizeof findings[1].sentence - 9, " the_end");
+    struct wsdbg_finding *own = e.diagnosis.findings;
+    e.diagnosis.findings = findings;
+    e.diagnosis.finding_count = 2;
+    char *text = example_report(&e, false);
+    assert_non_null(strstr(text, "Also: that it hangs is likely (WAIT_CYCLE): xxxxxxxxx"));
+    assert_non_null(strstr(text, "the_end\n"));
+    free(text);
+    e.diagnosis.findings = own;
+    e.diagnosis.finding_count = 1;
+    example_free(&e);
+}
+
 static void unknown_is_null_and_a_question_mark(void **state)
 {
     (void)state;
@@ -240,7 +290,7 @@ static void a_session_without_a_snapshot_says_so(void **state)
     example_quiet(&e, 0);
     example_ok(wsdbg_report_gather(&e.info, NULL, NULL, &e.end, &report));
     FILE *out = open_memstream(&text, &length);
-    wsdbg_report_render_text(&report, false, out);
+    wsdbg_report_render_text(&report, &(struct wsdbg_sheet){.file = out});
     fclose(out);
     assert_non_null(strstr(text, "Launches: ?"));
     free(text);
@@ -282,6 +332,8 @@ int main(void)
         cmocka_unit_test(a_hang_fits_a_screen),
         cmocka_unit_test(many_different_states_are_folded_further),
         cmocka_unit_test(hostile_text_is_escaped_and_cut),
+        cmocka_unit_test(what_only_says_that_it_hangs_is_headed_so),
+        cmocka_unit_test(a_finding_beside_the_first_is_shown_whole),
         cmocka_unit_test(unknown_is_null_and_a_question_mark),
         cmocka_unit_test(a_session_without_a_snapshot_says_so),
         cmocka_unit_test(json_follows_its_schema),

@@ -62,7 +62,7 @@ static struct wsdbg_error *answer(struct wsdbg_store *store, const char *object,
     if (json)
         error = wsdbg_why_json(why, memory);
     else
-        wsdbg_why_text(why, false, memory);
+        wsdbg_why_text(why, &(struct wsdbg_sheet){.file = memory});
     fclose(memory);
     wsdbg_why_destroy(why);
     return error;

@@ -36,6 +36,19 @@ static void the_overview_has_the_line_of_the_launch(void **state)
     view_leave(screen);
 }
 
+/* As of a kernel with probes: __FILE__ is what the compiler was given. */
+static void a_source_with_a_relative_path_has_the_same_lines(void **state)
+{
+    (void)state;
+    session_machine("relative");
+    session_change("relative", "INSERT INTO source_file SELECT NULL, id, 'gemm.cu', replace(printf('%.*c', 300, '.'), "
+                               "'.', '// a line' || char(10)), NULL, NULL, NULL FROM module");
+    struct screen *screen = view_open("relative");
+    screen_press(screen, "o");
+    screen_expect(screen, "●  150  // a line");
+    view_leave(screen);
+}
+
 /* VIEW(test's name, golden's name, session, keys): a view is one line. */
 #define VIEW(test, golden, session, keys)    \
     static void test(void **state)           \
@@ -68,6 +81,7 @@ int main(void)
         cmocka_unit_test(the_barriers_have_offset_and_word),
         cmocka_unit_test(the_code_is_marked_where_warps_stand),
         cmocka_unit_test(a_source_at_hand_comes_first),
+        cmocka_unit_test(a_source_with_a_relative_path_has_the_same_lines),
         cmocka_unit_test(the_code_can_be_asked_for),
         cmocka_unit_test(the_registers),
         cmocka_unit_test(the_graph),

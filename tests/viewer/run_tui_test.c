@@ -43,7 +43,7 @@ static void the_verdict_appears_in_place_and_stays_until_q(void **state)
     screen_press(screen, "q");
     /* What would have gone to stderr comes when the terminal is the reader's again. */
     screen_expect(screen, "after the 0.3 s threshold; the program is ended now");
-    screen_expect(screen, "session in x.db; show it: wsdbg view x.db; explain it: wsdbg why x.db");
+    screen_expect(screen, "show it: wsdbg view; explain it: wsdbg why; ask it: wsdbg query");
     screen_expect_restored(screen);
     assert_int_equal(screen_finish(screen), 124);
     expect_log("terminal,the program's own words");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/console.h"
+#include "base/sim_settings.h"
 #include "cmd/command.h"
 #include "cmd/gpu_probe.h"
 #include "cmd/options.h"
@@ -24,8 +25,12 @@ extern char **environ;
 static struct wsdbg_error *find_parts(const struct wsdbg_invocation *invocation, char **shim, char **simulator)
 {
     const char *device = wsdbg_option_value(invocation, "device");
+    const bool is_simulated = device && strcmp(device, "sim") == 0;
+    struct wsdbg_sim_settings settings;
     struct wsdbg_error *error = wsdbg_path_shim(shim);
-    if (!error && device && strcmp(device, "sim") == 0)
+    if (!error && is_simulated)
+        error = wsdbg_sim_settings_read(&settings);
+    if (!error && is_simulated)
         error = wsdbg_path_simulator(simulator);
     return error;
 }
@@ -97,6 +102,18 @@ static void print_entry(const char *format, const char *entry, bool is_first)
     }
 }
 
+/* Such a program fails, but it does not say that wsdbg has a simulator. */
+static void say_missing_driver(const struct wsdbg_invocation *invocation)
+{
+    if (wsdbg_option_value(invocation, "device") || !wsdbg_gpu_driver_is_missing(WSDBG_GPU_PROBE_MS))
+        return;
+    if (wsdbg_option_value(invocation, "env"))
+        wsdbg_say("no NVIDIA driver was found here; these settings are for a machine with a GPU, those of wsdbg arm "
+                  "--env --device sim for the simulator");
+    else
+        wsdbg_say("no NVIDIA driver was found here; wsdbg arm --device sim arms the program on the simulator");
+}
+
 static struct wsdbg_error *print_environment(const struct wsdbg_invocation *invocation)
 {
     const char *word = wsdbg_option_value(invocation, "format"), *format = word ? word : "sh";
@@ -109,6 +126,7 @@ static struct wsdbg_error *print_environment(const struct wsdbg_invocation *invo
     struct wsdbg_error *error = make_environment(invocation, NULL, from, &made);
     if (error)
         return error;
+    say_missing_driver(invocation);
     for (size_t i = 0; made[i]; i++)
         print_entry(format, made[i], i == 0);
     if (strcmp(format, "sh") == 0 || strcmp(format, "fish") == 0)
@@ -122,13 +140,6 @@ static bool is_watched(void)
 {
     const char *session = getenv(WSDBG_ENV_SESSION);
     return session && *session;
-}
-
-/* Such a program fails, but it does not say that wsdbg has a simulator. */
-static void say_missing_driver(const struct wsdbg_invocation *invocation)
-{
-    if (!wsdbg_option_value(invocation, "device") && wsdbg_gpu_driver_is_missing(WSDBG_GPU_PROBE_MS))
-        wsdbg_say("no NVIDIA driver was found here; wsdbg arm --device sim arms the program on the simulator");
 }
 
 static struct wsdbg_error *execute(const struct wsdbg_invocation *invocation, int *status)

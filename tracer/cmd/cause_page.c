@@ -3,6 +3,7 @@
 #include "cmd/cause_page.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/near_word.h"
@@ -65,32 +66,55 @@ static void print_marks_off(const char *line, int length, FILE *out)
     }
 }
 
-static void print_plain(const char *line, int length, FILE *out)
-{
-    print_marks_off(line, length, out);
-    fputc('\n', out);
-}
-
-static void print_heading(const char *line, int length, bool colour, FILE *out)
+static void print_heading(const char *line, int length, const struct wsdbg_sheet *out)
 {
     const int marks = (int)strspn(line, "# ");
-    fprintf(out, "%s%.*s%s\n", colour ? "\033[1m" : "", length - marks, line + marks, colour ? "\033[0m" : "");
+    fprintf(out->file, "%s%.*s%s\n", out->colour ? "\033[1m" : "", length - marks, line + marks,
+            out->colour ? "\033[0m" : "");
 }
 
-void wsdbg_cause_page_print(const char *code, bool colour, FILE *out)
+/* The lines from here up to the next heading or example. */
+static const char *print_prose(const char *line, const struct wsdbg_sheet *out)
 {
-    bool fenced = false;
-    const char *first = find_page(code);
-    for (const char *line = first; *line && (line == first || fenced || !begins_page(line)); line = next_line(line)) {
+    char *text = NULL;
+    size_t bytes;
+    FILE *plain = open_memstream(&text, &bytes);
+    for (; *line && *line != '#' && strncmp(line, "```", 3) != 0; line = next_line(line)) {
+        if (!plain)
+            continue;
+        print_marks_off(line, (int)strcspn(line, "\n"), plain);
+        fputc('\n', plain);
+    }
+    if (plain)
+        fclose(plain);
+    if (text)
+        wsdbg_sheet_put_paragraphs(out, text);
+    free(text);
+    return line;
+}
+
+/* An example is broken nowhere: its columns would be lost. */
+static const char *print_example(const char *line, const struct wsdbg_sheet *out)
+{
+    for (line = next_line(line); *line && strncmp(line, "```", 3) != 0; line = next_line(line)) {
         const int length = (int)strcspn(line, "\n");
-        if (strncmp(line, "```", 3) == 0)
-            fenced = !fenced;
-        else if (fenced)
-            fprintf(out, "%s%.*s\n", length ? "  " : "", length, line);
-        else if (line[0] == '#')
-            print_heading(line, length, colour, out);
-        else
-            print_plain(line, length, out);
+        fprintf(out->file, "%s%.*s\n", length ? "  " : "", length, line);
+    }
+    return next_line(line);
+}
+
+void wsdbg_cause_page_print(const char *code, const struct wsdbg_sheet *out)
+{
+    const char *first = find_page(code);
+    for (const char *line = first; *line && (line == first || !begins_page(line));) {
+        if (strncmp(line, "```", 3) == 0) {
+            line = print_example(line, out);
+        } else if (line[0] == '#') {
+            print_heading(line, (int)strcspn(line, "\n"), out);
+            line = next_line(line);
+        } else {
+            line = print_prose(line, out);
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "cmd/command.h"
 #include "base/console.h"
+#include "watch/closing.h"
 #include "watch/database_place.h"
 #include "cmd/limits.h"
 #include "cmd/options.h"
@@ -61,10 +62,11 @@ static struct wsdbg_error *take_dump(struct dumps *dumps, const char *path, cons
     if (!error)
         error = wsdbg_error_prefix(wsdbg_code_prepare(dumps->code, machine), "%s", path);
     if (!error)
-        error = wsdbg_error_prefix(wsdbg_look_take_within(machine, dumps->code,
-                                                          (struct wsdbg_look_budget){READ_NS, READ_NS, WSDBG_WALKS_COUNTED},
-                                                          &dumps->looks[dumps->count]),
-                                   "%s", path);
+        error =
+            wsdbg_error_prefix(wsdbg_look_take_within(machine, dumps->code,
+                                                      (struct wsdbg_look_budget){READ_NS, READ_NS, WSDBG_WALKS_COUNTED},
+                                                      &dumps->looks[dumps->count]),
+                               "%s", path);
     if (!error)
         dumps->count++;
     dumps->warps = machine->warp_count;
@@ -162,11 +164,12 @@ static struct wsdbg_error *fill_database(const char *path, char *const *operands
 
 static struct wsdbg_error *print_report(const char *path, bool json)
 {
+    const struct wsdbg_sheet sheet = wsdbg_sheet_on(stdout, stdout);
     struct wsdbg_store *store;
     struct wsdbg_error *error = wsdbg_store_open(path, &store);
     if (error)
         return error;
-    error = json ? wsdbg_report_json(store, stdout) : wsdbg_report_text(store, wsdbg_console_colour(stdout), stdout);
+    error = json ? wsdbg_report_json(store, stdout) : wsdbg_report_text(store, &sheet);
     wsdbg_store_close(store);
     fflush(stdout); /* before what is said of it */
     return error;
@@ -255,7 +258,7 @@ static struct wsdbg_error *judge_dumps(const struct wsdbg_invocation *invocation
     if (!error) {
         const char *output = wsdbg_option_value(invocation, "output");
         if (output)
-            wsdbg_say("session in %s; show it: wsdbg view %s; explain it: wsdbg why %s", output, output, output);
+            wsdbg_closing_say_next(NULL, output);
         say_outcome(dumps, &snapshot, &diagnosis);
         *status = diagnosis.hang ? WSDBG_EXIT_HANG : 0;
     }

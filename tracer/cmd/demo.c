@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/console.h"
+#include "base/sheet.h"
 #include "base/near_word.h"
 #include "cmd/demo_list.h"
 #include "cmd/gpu_probe.h"
@@ -16,13 +17,22 @@
 #include "cmd/replay.h"
 
 static const char default_demo[] = "parity-wrong";
+
+static void put_row(const struct wsdbg_sheet *sheet, const char *name, const char *program, const char *recorded,
+                    const char *story)
+{
+    char first[128];
+    const int columns = snprintf(first, sizeof first, "%-24s %-15s %-8s ", name, program, recorded);
+    wsdbg_sheet_put(sheet, NULL, first, (size_t)columns, SIZE_MAX, *story ? story : " ");
+}
+
 static void print_list(const struct wsdbg_demo *demos, size_t count)
 {
-    static const char format[] = "%-24s %-15s %-8s %s\n";
-    printf(format, "NAME", "PROGRAM", "RECORDED", "WHAT HAPPENS");
+    const struct wsdbg_sheet sheet = wsdbg_sheet_on(stdout, stdout);
+    put_row(&sheet, "NAME", "PROGRAM", "RECORDED", "WHAT HAPPENS");
     for (size_t i = 0; i < count; i++)
-        printf(format, demos[i].name, demos[i].program ? demos[i].program : "-", demos[i].recorded ? "yes" : "no",
-               demos[i].story);
+        put_row(&sheet, demos[i].name, demos[i].program ? demos[i].program : "-", demos[i].recorded ? "yes" : "no",
+                demos[i].story);
 }
 
 static const struct wsdbg_demo *find_demo(const struct wsdbg_demo *demos, size_t count, const char *name)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/console.h"
+#include "base/sim_settings.h"
 #include "cmd/gpu_probe.h"
 #include "cmd/paths.h"
 
@@ -38,6 +39,13 @@ static struct wsdbg_error *choose_simulator(const struct wsdbg_run_options *opti
     return find_simulator(&out->simulator);
 }
 
+/* The program itself would only see calls of CUDA that fail. */
+static struct wsdbg_error *check_settings(const struct wsdbg_device *device)
+{
+    struct wsdbg_sim_settings settings;
+    return device->simulator ? wsdbg_sim_settings_read(&settings) : NULL;
+}
+
 /* Without a simulator beside it wsdbg leaves it to the program to miss the driver. */
 static void choose_either(const struct wsdbg_run_options *options, struct wsdbg_device *out)
 {
@@ -66,12 +74,13 @@ static void choose_either(const struct wsdbg_run_options *options, struct wsdbg_
 
 struct wsdbg_error *wsdbg_device_choose(const struct wsdbg_run_options *options, struct wsdbg_device *out)
 {
+    struct wsdbg_error *error = NULL;
     *out = (struct wsdbg_device){NULL, NULL};
     if (options->device == WSDBG_RUN_ON_SIMULATOR)
-        return choose_simulator(options, out);
-    if (options->device != WSDBG_RUN_ON_GPU)
+        error = choose_simulator(options, out);
+    else if (options->device != WSDBG_RUN_ON_GPU)
         choose_either(options, out);
-    return NULL;
+    return error ? error : check_settings(out);
 }
 
 bool wsdbg_device_lacks_driver(const struct wsdbg_run_options *options)

@@ -3,8 +3,10 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/sheet.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 
@@ -40,18 +42,27 @@ static bool location_works(const struct wsdbg_check *checks, size_t count)
     return works;
 }
 
+static void put_check(const struct wsdbg_sheet *sheet, const struct wsdbg_check *check)
+{
+    char first[32], *text = NULL;
+    const int columns = snprintf(first, sizeof first, "%-2s  %-11s ", state_name(check->state), check->name);
+    if (asprintf(&text, "%s%s%s%s", check->reason, check->lost ? " (lost: " : "", check->lost ? check->lost : "",
+                 check->lost ? ")" : "") < 0)
+        return;
+    wsdbg_sheet_put(sheet, NULL, first, (size_t)columns, SIZE_MAX, text);
+    free(text);
+}
+
 static void print_text(const struct wsdbg_check *checks, size_t count, bool ring_works)
 {
-    for (size_t i = 0; i < count; i++) {
-        printf("%-2s  %-11s %s", state_name(checks[i].state), checks[i].name, checks[i].reason);
-        if (checks[i].lost)
-            printf(" (lost: %s)", checks[i].lost);
-        putchar('\n');
-    }
-    printf("%s\n", ring_works                       ? "wsdbg run works here."
-                   : location_works(checks, count)  ? "wsdbg run says where warps are here, and no cause."
-                   : simulator_works(checks, count) ? "wsdbg run cannot watch GPU kernels here: it uses the simulator."
-                                                    : "wsdbg run cannot watch GPU kernels here.");
+    const struct wsdbg_sheet sheet = wsdbg_sheet_on(stdout, stdout);
+    for (size_t i = 0; i < count; i++)
+        put_check(&sheet, &checks[i]);
+    wsdbg_sheet_put(&sheet, NULL, "", 0, SIZE_MAX,
+                    ring_works                       ? "wsdbg run works here."
+                    : location_works(checks, count)  ? "wsdbg run says where warps are here, and no cause."
+                    : simulator_works(checks, count) ? "wsdbg run cannot watch GPU kernels here: it uses the simulator."
+                                                     : "wsdbg run cannot watch GPU kernels here.");
 }
 
 /* ok: true, false, or null where it is not known. */

@@ -5,36 +5,44 @@
  */
 #include "cmd/help.h"
 
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/sheet.h"
 #include "cmd/options.h"
 
 enum { OPTION_COLUMN_BYTES = 26 };
 
 void wsdbg_help_overview(FILE *out)
 {
+    const struct wsdbg_sheet sheet = wsdbg_sheet_on(out, out);
     fputs("usage: wsdbg COMMAND [options]\n"
           "Finds out why a warp-specialized GPU kernel hangs.\n\n",
           out);
-    for (size_t i = 0; wsdbg_commands[i]; i++)
+    for (size_t i = 0; wsdbg_commands[i]; i++) {
+        char first[32];
+        const int columns = snprintf(first, sizeof first, "  %-8s  ", wsdbg_commands[i]->name);
         if (!wsdbg_commands[i]->hidden)
-            fprintf(out, "  %-8s  %s\n", wsdbg_commands[i]->name, wsdbg_commands[i]->summary);
-    fputs("\nwsdbg COMMAND --help says more.  Start with: wsdbg run -- PROGRAM\n", out);
+            wsdbg_sheet_put(&sheet, NULL, first, (size_t)columns, SIZE_MAX, wsdbg_commands[i]->summary);
+    }
+    wsdbg_sheet_put_paragraphs(&sheet, "\nwsdbg COMMAND --help says more.  Start with: wsdbg run -- PROGRAM\n");
 }
 
 /* "  -o, --output FILE". */
-static int print_option_name(const struct wsdbg_option *option, FILE *out)
+static void name_text(const struct wsdbg_option *option, char *out, size_t bytes)
 {
-    int bytes = option->letter ? fprintf(out, "  -%c, --%s", option->letter, option->name)
-                               : fprintf(out, "      --%s", option->name);
-    if (option->argument)
-        bytes += fprintf(out, " %s", option->argument);
-    return bytes;
+    char letter[8] = "      ";
+    if (option->letter)
+        snprintf(letter, sizeof letter, "  -%c, ", option->letter);
+    snprintf(out, bytes, "%s--%s%s%s", letter, option->name, option->argument ? " " : "",
+             option->argument ? option->argument : "");
 }
 
-static void print_missing(const struct wsdbg_option *option, FILE *out)
+static void print_option_help(const struct wsdbg_option *option, FILE *out)
 {
     const char *separator = " (not in this version: ";
+    fputs(option->help, out);
     if (option->missing) {
         fputs(" (not in this version)", out);
         return;
@@ -49,21 +57,56 @@ static void print_missing(const struct wsdbg_option *option, FILE *out)
         fputc(')', out);
 }
 
+/* A name that is too long for its column has a line of its own. */
+static void put_option(const struct wsdbg_sheet *sheet, const char *name, const char *help)
+{
+    char first[OPTION_COLUMN_BYTES + 1];
+    const bool is_long = strlen(name) >= OPTION_COLUMN_BYTES;
+    if (is_long)
+        fprintf(sheet->file, "%s\n", name);
+    snprintf(first, sizeof first, "%-*s", OPTION_COLUMN_BYTES, is_long ? "" : name);
+    wsdbg_sheet_put(sheet, NULL, first, OPTION_COLUMN_BYTES, SIZE_MAX, help);
+}
+
+static void put_needs(const struct wsdbg_sheet *sheet, const struct wsdbg_command *command)
+{
+    char *text = NULL;
+    if (!command->needs || asprintf(&text, "%s.", command->needs) < 0)
+        return;
+    fputc('\n', sheet->file);
+    wsdbg_sheet_put(sheet, NULL, "Needs: ", 0, SIZE_MAX, text);
+    free(text);
+}
+
+/* An option with its help and the choices of it that are refused. */
+static void put_option_row(const struct wsdbg_sheet *sheet, const struct wsdbg_option *option)
+{
+    char name[128], *help = NULL;
+    size_t bytes;
+    FILE *memory = open_memstream(&help, &bytes);
+    if (!memory)
+        return;
+    print_option_help(option, memory);
+    fclose(memory);
+    name_text(option, name, sizeof name);
+    if (help)
+        put_option(sheet, name, help);
+    free(help);
+}
+
 void wsdbg_help_command(const struct wsdbg_command *command, FILE *out)
 {
-    fprintf(out, "usage: wsdbg %s %s\n%s.\n\n%s\n\n", command->name, command->usage, command->summary,
-            command->description);
-    for (size_t i = 0; i < command->option_count; i++) {
-        int bytes = print_option_name(&command->options[i], out);
-        if (bytes >= OPTION_COLUMN_BYTES)
-            bytes = fprintf(out, "\n") - 1;
-        fprintf(out, "%*s%s", OPTION_COLUMN_BYTES - bytes, "", command->options[i].help);
-        print_missing(&command->options[i], out);
-        fputc('\n', out);
-    }
-    fprintf(out, "  -h, --help%*sthis text\n", OPTION_COLUMN_BYTES - 12, "");
-    if (command->needs)
-        fprintf(out, "\nNeeds: %s.\n", command->needs);
+    const struct wsdbg_sheet sheet = wsdbg_sheet_on(out, out);
+    char first[32];
+    const int columns = snprintf(first, sizeof first, "usage: wsdbg %s ", command->name);
+    wsdbg_sheet_put(&sheet, NULL, first, (size_t)columns, SIZE_MAX, command->usage);
+    fprintf(out, "%s.\n\n", command->summary);
+    wsdbg_sheet_put_paragraphs(&sheet, command->description);
+    fputs("\n\n", out);
+    for (size_t i = 0; i < command->option_count; i++)
+        put_option_row(&sheet, &command->options[i]);
+    put_option(&sheet, "  -h, --help", "this text");
+    put_needs(&sheet, command);
 }
 
 static struct wsdbg_error *help_man(const char *name)

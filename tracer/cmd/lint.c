@@ -40,8 +40,9 @@ struct run {
 static void show_folded(void *context, const struct wsdbg_lint_folded *folded)
 {
     struct run *run = context;
+    const struct wsdbg_sheet sheet = wsdbg_sheet_on(stdout, stdout);
     if (run->is_text)
-        wsdbg_lint_text_print(run->path, folded, wsdbg_console_colour(stdout), stdout);
+        wsdbg_lint_text_print(run->path, folded, &sheet);
     if (run->sarif)
         wsdbg_lint_sarif_finding(run->sarif, run->path, folded);
 }

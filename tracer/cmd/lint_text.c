@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -98,7 +99,7 @@ static void print_note(const char *path, const struct wsdbg_lint_subject *subjec
     fputc('\n', out);
 }
 
-void wsdbg_lint_text_print(const char *path, const struct wsdbg_lint_folded *folded, bool colour, FILE *out)
+static void print_finding(const char *path, const struct wsdbg_lint_folded *folded, bool colour, FILE *out)
 {
     const struct wsdbg_lint_subject *subject = &folded->subject;
     const struct wsdbg_lint_finding *finding = &folded->finding;
@@ -116,4 +117,26 @@ void wsdbg_lint_text_print(const char *path, const struct wsdbg_lint_folded *fol
         print_escaped(finding->fix, out);
         fputc('\n', out);
     }
+}
+
+void wsdbg_lint_text_print(const char *path, const struct wsdbg_lint_folded *folded, const struct wsdbg_sheet *out)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *memory = open_memstream(&text, &bytes);
+    if (!memory)
+        return;
+    print_finding(path, folded, out->colour, memory);
+    fclose(memory);
+    for (char *rest = text, *line; rest && *(line = rest);) {
+        rest += strcspn(rest, "\n");
+        if (*rest)
+            *rest++ = '\0';
+        const size_t margin = strspn(line, " ");
+        char *first = strndup(line, margin);
+        if (first)
+            wsdbg_sheet_put(out, NULL, first, margin + 4, SIZE_MAX, line + margin);
+        free(first);
+    }
+    free(text);
 }

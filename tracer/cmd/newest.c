@@ -91,6 +91,16 @@ static struct wsdbg_error *find_newest(char **out)
     return error;
 }
 
+struct wsdbg_error *wsdbg_session_hint(struct wsdbg_error *error, bool named)
+{
+    if (!error || named || wsdbg_error_code(error) != WSDBG_ERROR_BAD_INPUT)
+        return error;
+    struct wsdbg_error *hinted =
+        wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "%s; name another session as FILE.db", wsdbg_error_message(error));
+    wsdbg_error_destroy(error);
+    return hinted;
+}
+
 struct wsdbg_error *wsdbg_session_file(const struct wsdbg_invocation *invocation, bool named, char **out)
 {
     if (named) {

@@ -8,4 +8,7 @@
  * the current folder; its name is printed on stderr.  *out is the caller's to free.  NOT_FOUND where there is none. */
 struct wsdbg_error *wsdbg_session_file(const struct wsdbg_invocation *invocation, bool named, char **out);
 
+/* Adds to an error about a session that no operand named, so that the user knows what to do: to name another one. */
+struct wsdbg_error *wsdbg_session_hint(struct wsdbg_error *error, bool named);
+
 #endif

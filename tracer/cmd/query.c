@@ -75,7 +75,7 @@ static struct wsdbg_error *query_run(const struct wsdbg_invocation *invocation, 
     const bool named = !is_question(invocation->operands[0]);
     struct wsdbg_error *error = wsdbg_session_file(invocation, named, &path);
     if (!error)
-        error = wsdbg_store_open(path, &store);
+        error = wsdbg_session_hint(wsdbg_store_open(path, &store), named);
     if (error) {
         free(path);
         return error;
@@ -97,7 +97,8 @@ const struct wsdbg_command wsdbg_command_query = {
     .description =
         "Runs one SQL statement, or the canned query of that name, on a session database. The file is opened\n"
         "read-only. Without a statement it lists the canned queries. Without FILE.db it takes the newest\n"
-        "session in the current folder. On a terminal, texts that do not fit are cut.",
+        "session in the current folder. On a terminal, texts that do not fit are cut; up to three rows are\n"
+        "shown whole, with a line a column.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .operands_min = 0,

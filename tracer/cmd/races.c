@@ -4,11 +4,13 @@
  */
 #include "cmd/races.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/console.h"
+#include "base/sheet.h"
 #include "model/symbol.h"
 
 enum { FIELDS = 15, SIDE_FIELDS = 5 };
@@ -42,8 +44,8 @@ static json_t *text_or_null(const char *text)
 static json_t *side_of(char **fields)
 {
     return json_pack("{s:o, s:o, s:s, s:s, s:s}", "cta", text_or_null(fields[0]), "warp",
-                     strcmp(fields[1], "?") == 0 ? json_null() : json_integer(atoi(fields[1])), "does", fields[2],
-                     "by", fields[3], "place", fields[4]);
+                     strcmp(fields[1], "?") == 0 ? json_null() : json_integer(atoi(fields[1])), "does", fields[2], "by",
+                     fields[3], "place", fields[4]);
 }
 
 /* Whether a race of these places is there already. */
@@ -51,9 +53,8 @@ static bool is_known(const json_t *rows, char **fields)
 {
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *const row = json_array_get(rows, i);
-        const char *const places[] = {
-            json_string_value(json_object_get(json_object_get(row, "first"), "place")),
-            json_string_value(json_object_get(json_object_get(row, "second"), "place"))};
+        const char *const places[] = {json_string_value(json_object_get(json_object_get(row, "first"), "place")),
+                                      json_string_value(json_object_get(json_object_get(row, "second"), "place"))};
         const char *const here[] = {fields[FIRST + 4], fields[SECOND + 4]};
         const bool is_pair = (strcmp(places[0], here[0]) == 0 && strcmp(places[1], here[1]) == 0) ||
                              (strcmp(places[0], here[1]) == 0 && strcmp(places[1], here[0]) == 0);
@@ -101,14 +102,25 @@ static const char *word(const json_t *row, const char *name)
     return text ? text : "?";
 }
 
+static void put_part(const char *name, const char *text)
+{
+    char first[16];
+    const struct wsdbg_sheet sheet = wsdbg_sheet_on(stderr, stderr);
+    const int columns = snprintf(first, sizeof first, "  %-8s ", name);
+    wsdbg_sheet_put(&sheet, NULL, first, (size_t)columns, SIZE_MAX, text);
+}
+
 static void say_side(const char *name, const json_t *side)
 {
     const json_t *const warp = json_object_get(side, "warp");
     const bool is_async = strcmp(word(side, "by"), "async") == 0;
-    fprintf(stderr, "  %-8s ", name);
+    char who[96] = "", *text = NULL;
     if (json_is_integer(warp))
-        fprintf(stderr, "CTA %s warp %d ", word(side, "cta"), (int)json_integer_value(warp));
-    fprintf(stderr, "%s%s at %s\n", word(side, "does"), is_async ? " (asynchronously)" : "", word(side, "place"));
+        snprintf(who, sizeof who, "CTA %s warp %d ", word(side, "cta"), (int)json_integer_value(warp));
+    if (asprintf(&text, "%s%s%s at %s", who, word(side, "does"), is_async ? " (asynchronously)" : "",
+                 word(side, "place")) >= 0)
+        put_part(name, text);
+    free(text);
 }
 
 /* "shared memory: byte 0 of tile", for the symbol of the variable. */
@@ -134,7 +146,8 @@ void wsdbg_races_say(const json_t *rows, bool is_quiet)
         wsdbg_say("%s in %s: %s", word(row, "code"), kernel, memory);
         say_side("first:", json_object_get(row, "first"));
         say_side("second:", json_object_get(row, "second"));
-        fprintf(stderr, "  missing: %s\n  change:  %s\n", word(row, "missing"), word(row, "change"));
+        put_part("missing:", word(row, "missing"));
+        put_part("change:", word(row, "change"));
     }
     if (count)
         wsdbg_say("%zu race%s found", count, count == 1 ? "" : "s");

@@ -11,6 +11,7 @@
 #include "base/console.h"
 #include "cmd/limits.h"
 #include "cmd/options.h"
+#include "watch/closing.h"
 #include "watch/session.h"
 
 /* The watch rounds moments up to its next look; two looks past the last frame make up for that. */
@@ -96,8 +97,7 @@ struct wsdbg_error *wsdbg_replay_file(const struct wsdbg_replay_options *options
     if (error)
         return error;
     if (options->output)
-        wsdbg_say("session in %s; show it: wsdbg view %s; explain it: wsdbg why %s", options->output, options->output,
-                  options->output);
+        wsdbg_closing_say_next(NULL, options->output);
     if (!hang)
         wsdbg_say(faulted ? "the recording shows a GPU fault" : "the recording shows no hang");
     *status = hang ? WSDBG_EXIT_HANG : 0;

@@ -28,18 +28,19 @@ static struct wsdbg_error *report_run(const struct wsdbg_invocation *invocation,
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "--json and --html exclude each other");
     struct wsdbg_error *error = wsdbg_session_file(invocation, invocation->operand_count > 0, &path);
     if (!error)
-        error = wsdbg_store_open(path, &store);
+        error = wsdbg_session_hint(wsdbg_store_open(path, &store), invocation->operand_count > 0);
     free(path);
     if (error)
         return error;
     error = wsdbg_output_open(wsdbg_option_value(invocation, "output"), &output);
     if (!error) {
+        const struct wsdbg_sheet sheet = wsdbg_sheet_on(output.file, output.file);
         if (json)
             error = wsdbg_report_json(store, output.file);
         else if (html)
             error = wsdbg_report_html(store, output.file);
         else
-            error = wsdbg_report_text(store, wsdbg_console_colour(output.file), output.file);
+            error = wsdbg_report_text(store, &sheet);
         error = wsdbg_output_close(&output, error);
     }
     wsdbg_store_close(store);

@@ -17,7 +17,7 @@ static struct wsdbg_error *view_run(const struct wsdbg_invocation *invocation, i
     int signal_number = 0;
     struct wsdbg_error *error = wsdbg_session_file(invocation, invocation->operand_count > 0, &path);
     if (!error)
-        error = wsdbg_store_open(path, &store);
+        error = wsdbg_session_hint(wsdbg_store_open(path, &store), invocation->operand_count > 0);
     if (!error)
         error = viewer_source_open_database(store, &source);
     if (!error)

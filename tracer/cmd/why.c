@@ -36,12 +36,14 @@ static struct wsdbg_error *join_words(const struct wsdbg_invocation *invocation,
     return NULL;
 }
 
-static struct wsdbg_error *explain(const struct wsdbg_invocation *invocation, const char *path, const char *object)
+static struct wsdbg_error *explain(const struct wsdbg_invocation *invocation, bool named, const char *path,
+                                   const char *object)
 {
     const struct wsdbg_why_question question = {object, wsdbg_option_value(invocation, "cta")};
     struct wsdbg_store *store;
     struct wsdbg_why *why;
-    struct wsdbg_error *error = wsdbg_store_open(path, &store);
+    const struct wsdbg_sheet sheet = wsdbg_sheet_on(stdout, stdout);
+    struct wsdbg_error *error = wsdbg_session_hint(wsdbg_store_open(path, &store), named);
     if (error)
         return error;
     if (question.cta && !object)
@@ -52,7 +54,7 @@ static struct wsdbg_error *explain(const struct wsdbg_invocation *invocation, co
         if (wsdbg_option_value(invocation, "json"))
             error = wsdbg_why_json(why, stdout);
         else
-            wsdbg_why_text(why, wsdbg_console_colour(stdout), stdout);
+            wsdbg_why_text(why, &sheet);
         wsdbg_why_destroy(why);
     }
     wsdbg_store_close(store);
@@ -78,7 +80,8 @@ static struct wsdbg_error *print_page(const struct wsdbg_invocation *invocation,
                                   "%s is a cause, which has no warps and barriers: FILE.db is missing", code);
     if (wsdbg_option_value(invocation, "json") || wsdbg_option_value(invocation, "cta"))
         return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT, "the page of a cause takes no option");
-    wsdbg_cause_page_print(code, wsdbg_console_colour(stdout), stdout);
+    const struct wsdbg_sheet sheet = wsdbg_sheet_on(stdout, stdout);
+    wsdbg_cause_page_print(code, &sheet);
     return NULL;
 }
 
@@ -103,7 +106,7 @@ static struct wsdbg_error *ask(const struct wsdbg_invocation *invocation, bool n
     if (!error)
         error = join_words(invocation, named, &object);
     if (!error)
-        error = explain(invocation, path, object);
+        error = explain(invocation, named, path, object);
     free(object);
     free(path);
     return error;

@@ -99,6 +99,17 @@ static bool is_over(const struct accounting *a, const struct wsdbg_round *round)
     return pending.known && expected.known && pending.value == expected.value && round->arrivals >= expected.value;
 }
 
+static void note_torn(struct accounting *a, const struct wsdbg_stage *stage, const struct wsdbg_round *round)
+{
+    if (!round->covered || !stage->init.known || stage->init.value <= round->arrivals)
+        return;
+    const struct wsdbg_torn torn = wsdbg_round_torn(&a->c, stage, round, stage->init.value - round->arrivals);
+    if (torn.warp == WSDBG_NONE)
+        return;
+    a->account->rows[torn.warp].arrived = torn.arrived;
+    a->account->rows[torn.warp].threads = torn.threads;
+}
+
 static void share_round(struct accounting *a, const struct wsdbg_wait *wait, const struct wsdbg_round *round)
 {
     const struct wsdbg_stage *stage = wait->stage;
@@ -107,6 +118,7 @@ static void share_round(struct accounting *a, const struct wsdbg_wait *wait, con
     const struct wsdbg_warp_set arrivers = wsdbg_arrivers(&a->c, stage, &declared);
     share_set(a, &round->arrived, WSDBG_SHARE_ARRIVED);
     share_set(a, &round->expected, WSDBG_SHARE_EXPECTED);
+    note_torn(a, stage, round);
     for (uint32_t i = 0; i < stage->use_count; i++)
         if (uses[i].round == round->tag && uses[i].event->kind == WSDBG_EVENT_TMA_ISSUE)
             share(a, uses[i].warp, WSDBG_SHARE_ISSUED);

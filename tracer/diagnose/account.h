@@ -23,6 +23,7 @@ enum wsdbg_share {
 struct wsdbg_account_row {
     uint32_t warp;                        /* index in snapshot.warps */
     unsigned shares;                      /* enum wsdbg_share, at least one */
+    uint32_t arrived, threads;            /* where only some of its threads arrived in the present phase, else 0 */
     struct wsdbg_history_event last_deed; /* newest arrival, bytes or copy of it on record; kind NONE = none */
 };
 

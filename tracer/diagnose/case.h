@@ -58,16 +58,18 @@ struct wsdbg_case {
     uint32_t cta_count;
     uint32_t *warps; /* local number -> index in snapshot.warps; a CTA's warps are neighbours */
     uint32_t warp_count;
-    bool all_seen;                   /* every warp of every CTA of the cluster is in the snapshot */
-    bool all_whole;                  /* ... and nothing is missing from any history */
-    bool history_any;                /* at least one history was read */
-    bool quiet;                      /* still long enough that no transfer can be under way */
-    bool faulted;                    /* the context died of an error */
-    bool of_machine;                 /* known from the GPU's state and the code, without events: see code_case.h */
-    bool still;                      /* ... and two looks apart in time saw the same of it */
-    bool moved;                      /* ... or not: then nothing of it is more than possible */
-    struct wsdbg_warp_set stuck;     /* who other evidence about the same warps shows to be stuck */
-    const struct wsdbg_polls *polls; /* of the snapshot: poll_writers.h; NULL = other cases are not known */
+    bool all_seen;                      /* every warp of every CTA of the cluster is in the snapshot */
+    bool all_whole;                     /* ... and nothing is missing from any history */
+    bool history_any;                   /* at least one history was read */
+    bool quiet;                         /* still long enough that no transfer can be under way */
+    bool faulted;                       /* the context died of an error */
+    bool of_machine;                    /* known from the GPU's state and the code, without events: see code_case.h */
+    bool still;                         /* ... and two looks apart in time saw the same of it */
+    bool moved;                         /* ... or not: then nothing of it is more than possible */
+    const struct wsdbg_snapshot *shown; /* of a record: the machine's state beside it; NULL = there is none */
+    const uint32_t *shown_warps;        /* ... and where that has a warp of the record; WSDBG_NONE = nowhere */
+    struct wsdbg_warp_set stuck;        /* who other evidence about the same warps shows to be stuck */
+    const struct wsdbg_polls *polls;    /* of the snapshot: poll_writers.h; NULL = other cases are not known */
     struct wsdbg_ledger *ledger;
     struct wsdbg_wait_graph *graph;
     struct wsdbg_replay *standing; /* wsdbg_replay_standing makes it when it is first asked for */

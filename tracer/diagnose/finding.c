@@ -28,6 +28,30 @@ const char *wsdbg_confidence_name(enum wsdbg_confidence confidence)
     return "possible";
 }
 
+bool wsdbg_cause_says_why(enum wsdbg_cause cause)
+{
+    return cause != WSDBG_CAUSE_WAIT_CYCLE && cause != WSDBG_CAUSE_UNKNOWN;
+}
+
+enum wsdbg_title_place wsdbg_title_place(size_t index, enum wsdbg_cause first, bool is_fault)
+{
+    if (is_fault)
+        return WSDBG_TITLE_FAULT;
+    return index > 0 && wsdbg_cause_says_why(first) ? WSDBG_TITLE_BESIDE : WSDBG_TITLE_FIRST;
+}
+
+void wsdbg_finding_title(enum wsdbg_cause cause, enum wsdbg_confidence confidence, enum wsdbg_title_place place,
+                         char out[WSDBG_TITLE_BYTES])
+{
+    const char *name = wsdbg_cause_name(cause), *sure = wsdbg_confidence_name(confidence);
+    if (place == WSDBG_TITLE_BESIDE && !wsdbg_cause_says_why(cause))
+        snprintf(out, WSDBG_TITLE_BYTES, "that it hangs is %s (%s)", sure, name);
+    else if (place == WSDBG_TITLE_FIRST && cause == WSDBG_CAUSE_UNKNOWN)
+        snprintf(out, WSDBG_TITLE_BYTES, "cause not known (%s; that it hangs is %s)", name, sure);
+    else
+        snprintf(out, WSDBG_TITLE_BYTES, "%s (%s)", name, sure);
+}
+
 bool wsdbg_diagnosis_blames(const struct wsdbg_diagnosis *diagnosis, enum wsdbg_cause cause, uint32_t process_id)
 {
     for (size_t i = 0; i < diagnosis->finding_count; i++) {

@@ -18,6 +18,24 @@ const char *wsdbg_cause_name(enum wsdbg_cause cause); /* "PARITY_WRONG" */
 enum wsdbg_confidence { WSDBG_CONFIDENCE_POSSIBLE = 1, WSDBG_CONFIDENCE_LIKELY, WSDBG_CONFIDENCE_PROVEN };
 const char *wsdbg_confidence_name(enum wsdbg_confidence confidence);
 
+/* Whether it says why; WAIT_CYCLE and UNKNOWN only say that nothing can go on. */
+bool wsdbg_cause_says_why(enum wsdbg_cause cause);
+
+/* Where a finding is headed. */
+enum wsdbg_title_place {
+    WSDBG_TITLE_FIRST,  /* as the verdict on a standstill */
+    WSDBG_TITLE_FAULT,  /* as the verdict on an error that ended the kernel */
+    WSDBG_TITLE_BESIDE, /* below a verdict that says why */
+};
+enum { WSDBG_TITLE_BYTES = 96 };
+/* "PARITY_WRONG (likely)".  Of a finding that does not say why the confidence is only how sure it is that the kernel
+ * hangs: "cause not known (UNKNOWN; that it hangs is likely)", "that it hangs is likely (WAIT_CYCLE)". */
+void wsdbg_finding_title(enum wsdbg_cause cause, enum wsdbg_confidence confidence, enum wsdbg_title_place place,
+                         char out[WSDBG_TITLE_BYTES]);
+/* The place of the finding with this index, where the first one has this cause.  is_fault: an error ended the kernel.
+ */
+enum wsdbg_title_place wsdbg_title_place(size_t index, enum wsdbg_cause first, bool is_fault);
+
 enum wsdbg_evidence_kind { WSDBG_EVIDENCE_WARP = 1, WSDBG_EVIDENCE_BARRIER, WSDBG_EVIDENCE_EVENT, WSDBG_EVIDENCE_TEXT };
 
 /* One row the finding rests on. */
@@ -40,8 +58,8 @@ struct wsdbg_finding {
     uint32_t barrier;               /* index in snapshot.barriers, or WSDBG_NONE */
     bool open;                      /* UNKNOWN: nobody is known to be stuck, and nothing was seen to move; goes before
                                        whatever else is only possible.  Not kept in sessions */
-    bool is_walked; /* walks of the case lead to the picture; goes before what rests on less.  Not kept in
-                       sessions */
+    bool is_walked;   /* walks of the case lead to the picture; goes before what rests on less.  Not kept in
+                         sessions */
     bool is_repaired; /* ... and with one change they lead to the kernel's end; goes before what rests on less.  Not
                          kept in sessions */
     bool leads; /* only possible, but its warps are known to wait in a cycle, or for nobody, and no cause is likelier;

@@ -78,11 +78,6 @@ static bool counted_before(const struct wsdbg_case *c, size_t at)
     return false;
 }
 
-static bool is_without_cause(enum wsdbg_cause cause)
-{
-    return cause == WSDBG_CAUSE_WAIT_CYCLE || cause == WSDBG_CAUSE_UNKNOWN;
-}
-
 /* Whether it is likely that the case hangs, and no cause is.  Only where threads were followed through the code: else a
  * cause that is only possible rests on too little to go first. */
 static bool hangs_without_cause(const struct wsdbg_case *c)
@@ -92,7 +87,7 @@ static bool hangs_without_cause(const struct wsdbg_case *c)
         return false;
     for (size_t i = 0; i < c->finding_count; i++) {
         const bool is_likely = c->findings[i].confidence >= WSDBG_CONFIDENCE_LIKELY;
-        if (is_likely && !is_without_cause(c->findings[i].cause))
+        if (is_likely && wsdbg_cause_says_why(c->findings[i].cause))
             return false;
         any |= is_likely;
     }
@@ -172,7 +167,7 @@ static int rank_of(const struct wsdbg_finding *finding)
     if (finding->confidence == WSDBG_CONFIDENCE_PROVEN)
         return PROVEN;
     if (finding->confidence == WSDBG_CONFIDENCE_LIKELY)
-        return is_without_cause(finding->cause) ? NO_CAUSE : LIKELY;
+        return wsdbg_cause_says_why(finding->cause) ? LIKELY : NO_CAUSE;
     return finding->leads ? LEADS : POSSIBLE;
 }
 

@@ -316,12 +316,36 @@ static uint32_t line_of(const struct wsdbg_history_event *event)
     }
 }
 
+/* Where the machine's own state shows the wait that began with the event: the probe is at a line beside it.  "" = the
+ * warp does not wait there any more, or no source line is known. */
+static void place_of_wait(const struct wsdbg_case *c, const struct wsdbg_history_event *event,
+                          char out[WSDBG_PLACE_BYTES])
+{
+    const struct wsdbg_snapshot *s = c->shown ? c->shown : c->snapshot;
+    out[0] = '\0';
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        uint32_t count;
+        const struct wsdbg_history_event *events = wsdbg_case_events(c, w, &count);
+        const bool is_newest = count > 0 && event == &events[count - 1];
+        const uint32_t row = c->shown ? c->shown_warps[c->warps[w]] : c->warps[w];
+        if ((!is_newest && event != &wsdbg_case_warp(c, w)->last) || row >= s->warp_count)
+            continue;
+        if (wsdbg_case_warp(c, w)->state == s->warps[row].state && wsdbg_warp_state_waits(s->warps[row].state) &&
+            wsdbg_place_has_lines(s, s->warps[row].site))
+            wsdbg_place_text(s, s->warps[row].site, out);
+    }
+}
+
 struct wsdbg_phrase wsdbg_say_line(const struct wsdbg_case *c, const struct wsdbg_history_event *event)
 {
     struct wsdbg_phrase phrase = {""};
+    char place[WSDBG_PLACE_BYTES];
     const uint32_t line = line_of(event);
     const char *file = file_of(c);
-    if (line && file[0])
+    place_of_wait(c, event, place);
+    if (place[0])
+        append(&phrase, " (%s)", place);
+    else if (line && file[0])
         append(&phrase, " (%.100s:%u)", file, line);
     else if (line)
         append(&phrase, " (line %u)", line);

@@ -143,6 +143,8 @@ struct wsdbg_error *wsdbg_recorded_case(const struct wsdbg_recorded *recorded, c
     struct wsdbg_error *error = count ? wsdbg_case_init(&recorded->then, grid, *ctas, count, out) : NULL;
     if (error)
         return error;
+    out->shown = recorded->now;
+    out->shown_warps = recorded->warps;
     out->quiet = !c->moved && (out->quiet || c->still);
     if (!c->moved)
         note_stuck(recorded, c, out);

@@ -413,3 +413,33 @@ uint32_t wsdbg_usual_arrivals(const struct wsdbg_case *c, const struct wsdbg_sta
             return wsdbg_event_arrivals(&events[i]);
     return 0;
 }
+
+static uint32_t arrivals_of(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
+                            const struct wsdbg_round *round, uint32_t warp)
+{
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < stage->use_count; i++)
+        sum += uses[i].warp == warp && uses[i].round == round->tag ? wsdbg_event_arrivals(uses[i].event) : 0;
+    return sum;
+}
+
+struct wsdbg_torn wsdbg_round_torn(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
+                                   const struct wsdbg_round *round, uint32_t missing)
+{
+    const struct wsdbg_torn none = {WSDBG_NONE, 0, 0};
+    struct wsdbg_torn torn = none;
+    for (uint32_t w = 0; w < c->warp_count; w++) {
+        if (!wsdbg_set_has(&round->arrived, w))
+            continue;
+        const uint32_t lanes = wsdbg_case_lanes_at_launch(c, w);
+        const uint32_t threads = lanes ? (uint32_t)__builtin_popcount(lanes) : WSDBG_WARP_THREADS;
+        const uint32_t arrived = arrivals_of(c, stage, round, w);
+        if (arrived == threads)
+            continue;
+        if (torn.warp != WSDBG_NONE || arrived > threads || threads - arrived != missing)
+            return none;
+        torn = (struct wsdbg_torn){w, arrived, threads};
+    }
+    return wsdbg_set_count(&round->arrived) > 1 ? torn : none;
+}

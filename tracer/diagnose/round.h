@@ -62,6 +62,16 @@ enum wsdbg_contribution wsdbg_contribution(const struct wsdbg_case *c, const str
 /* Warps that should arrive: declared roles, else those seen arriving; `declared` says which. */
 struct wsdbg_warp_set wsdbg_arrivers(const struct wsdbg_case *c, const struct wsdbg_stage *stage, bool *declared);
 
+/* A warp of which some threads arrived and others did not. */
+struct wsdbg_torn {
+    uint32_t warp; /* of the case; WSDBG_NONE = there is none */
+    uint32_t arrived, threads;
+};
+/* The one torn warp of those that arrived, where each other one arrived with all its threads; none where its threads are
+ * not as many as are missing. */
+struct wsdbg_torn wsdbg_round_torn(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
+                                   const struct wsdbg_round *round, uint32_t missing);
+
 /* Arrivals the warp makes each time on this barrier, from its newest one; 0 = none seen. */
 uint32_t wsdbg_usual_arrivals(const struct wsdbg_case *c, const struct wsdbg_stage *stage, uint32_t warp);
 

@@ -68,18 +68,42 @@ static struct tally count_contributions(const struct wsdbg_case *c, const struct
     return tally;
 }
 
+static struct wsdbg_phrase say_lanes(struct wsdbg_case *c, const struct wsdbg_torn *torn)
+{
+    struct wsdbg_phrase phrase;
+    wsdbg_print(phrase.text, sizeof phrase.text, "%u of %u lanes of %s", torn->arrived, torn->threads,
+                wsdbg_say_warp(c, torn->warp).text);
+    return phrase;
+}
+
+/* A row for each arrival; of a torn warp one row for all. */
+static void add_arrivals(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct wsdbg_stage *stage,
+                         const struct wsdbg_round *round, const struct wsdbg_torn *torn)
+{
+    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
+    const struct wsdbg_history_event *last = NULL;
+    for (uint32_t i = 0; i < stage->use_count; i++) {
+        if (uses[i].round != round->tag || !wsdbg_event_is_arrival(uses[i].event))
+            continue;
+        if (torn && uses[i].warp == torn->warp)
+            last = uses[i].event;
+        else
+            wsdbg_evidence_event(c, finding, uses[i].warp, uses[i].event, "%s arrived",
+                                 wsdbg_say_warp(c, uses[i].warp).text);
+    }
+    if (last)
+        wsdbg_evidence_event(c, finding, torn->warp, last, "%s arrived", say_lanes(c, torn).text);
+}
+
+/* torn NULL = every warp that arrived did so as it always does. */
 static void add_wait_evidence(struct wsdbg_case *c, struct wsdbg_finding *finding, const struct wsdbg_wait *wait,
-                              const struct wsdbg_round *round)
+                              const struct wsdbg_round *round, const struct wsdbg_torn *torn)
 {
     wsdbg_evidence_event(c, finding, wait->warp, wait->event, "%s waits for parity %u",
                          wsdbg_say_warp(c, wait->warp).text, wait->event->parity);
     wsdbg_evidence_barrier(c, finding, wait->stage->barrier, "%s has %u of %u arrivals for this phase",
                            wsdbg_say_stage(wait->stage).text, round->arrivals, wait->stage->init.value);
-    const struct wsdbg_use *uses = wsdbg_stage_uses(c, wait->stage);
-    for (uint32_t i = 0; i < wait->stage->use_count; i++)
-        if (uses[i].round == round->tag && wsdbg_event_is_arrival(uses[i].event))
-            wsdbg_evidence_event(c, finding, uses[i].warp, uses[i].event, "%s arrived",
-                                 wsdbg_say_warp(c, uses[i].warp).text);
+    add_arrivals(c, finding, wait->stage, round, torn);
 }
 
 static void say_missing(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
@@ -99,7 +123,7 @@ static void say_missing(struct wsdbg_case *c, const struct wsdbg_wait *wait, con
         finding->fix, sizeof finding->fix,
         "Arrive on %s on every path through the iteration, including skipped iterations and the last one of a tile.",
         wsdbg_say_barrier(wait->stage).text);
-    add_wait_evidence(c, finding, wait, round);
+    add_wait_evidence(c, finding, wait, round, NULL);
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(&tally->skipped, w)) {
             uint32_t count;
@@ -162,44 +186,13 @@ static void say_short(struct wsdbg_case *c, const struct wsdbg_wait *wait, const
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Initialise %s with the number of arrivals actually made (%u), or let the missing threads arrive.",
                 wsdbg_say_barrier(wait->stage).text, round->arrivals);
-    add_wait_evidence(c, finding, wait, round);
+    add_wait_evidence(c, finding, wait, round, NULL);
 }
 
 /* ---- some threads of one warp ---- */
 
-static uint32_t arrivals_of_warp(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
-                                 const struct wsdbg_round *round, uint32_t warp)
-{
-    const struct wsdbg_use *uses = wsdbg_stage_uses(c, stage);
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < stage->use_count; i++)
-        sum += uses[i].warp == warp && uses[i].round == round->tag ? wsdbg_event_arrivals(uses[i].event) : 0;
-    return sum;
-}
-
-/* The one warp of those that arrived of which some threads did not, where each other one arrived with all its threads;
- * WSDBG_NONE: there is none, or they are not as many as are missing. */
-static uint32_t torn_arriver(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
-                             const struct wsdbg_round *round, uint32_t missing)
-{
-    uint32_t torn = WSDBG_NONE;
-    for (uint32_t w = 0; w < c->warp_count; w++) {
-        if (!wsdbg_set_has(&round->arrived, w))
-            continue;
-        const uint32_t lanes = wsdbg_case_lanes_at_launch(c, w);
-        const uint32_t threads = lanes ? (uint32_t)__builtin_popcount(lanes) : WSDBG_WARP_THREADS;
-        const uint32_t arrivals = arrivals_of_warp(c, stage, round, w);
-        if (arrivals == threads)
-            continue;
-        if (torn != WSDBG_NONE || arrivals > threads || threads - arrivals != missing)
-            return WSDBG_NONE;
-        torn = w;
-    }
-    return wsdbg_set_count(&round->arrived) > 1 ? torn : WSDBG_NONE;
-}
-
 static void say_torn(struct wsdbg_case *c, const struct wsdbg_wait *wait, const struct wsdbg_round *round,
-                     uint32_t torn, enum wsdbg_confidence confidence)
+                     const struct wsdbg_torn *torn, enum wsdbg_confidence confidence)
 {
     const struct wsdbg_stage *stage = wait->stage;
     const uint32_t missing = stage->init.value - round->arrivals;
@@ -207,11 +200,11 @@ static void say_torn(struct wsdbg_case *c, const struct wsdbg_wait *wait, const 
         c, WSDBG_CAUSE_ARRIVE_MISSING, wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY), stage->cta, stage->barrier);
     if (!finding)
         return;
-    finding->role = wsdbg_case_warp(c, torn)->role;
+    finding->role = wsdbg_case_warp(c, torn->warp)->role;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
                 "%u thread%s of %s never arrived on %s, on which all other threads of %s did in %s. Only %u of %u "
                 "arrivals were made, so %s waits forever%s.",
-                missing, missing == 1 ? "" : "s", wsdbg_say_warp(c, torn).text, wsdbg_say_stage(stage).text,
+                missing, missing == 1 ? "" : "s", wsdbg_say_warp(c, torn->warp).text, wsdbg_say_stage(stage).text,
                 wsdbg_say_warps(c, &round->arrived).text, wsdbg_say_iteration(round->iteration, round->tag).text,
                 round->arrivals, stage->init.value, wsdbg_say_warp(c, wait->warp).text,
                 wsdbg_say_line(c, wait->event).text);
@@ -219,7 +212,7 @@ static void say_torn(struct wsdbg_case *c, const struct wsdbg_wait *wait, const 
                 "Let every thread of the warp arrive on %s: none may return or branch around the arrival, an elected "
                 "one included.",
                 wsdbg_say_barrier(stage).text);
-    add_wait_evidence(c, finding, wait, round);
+    add_wait_evidence(c, finding, wait, round, torn);
 }
 
 /* This stage was never initialised on record while other stages of the same barrier were. */
@@ -286,9 +279,9 @@ static void judge(struct wsdbg_case *c, const struct wsdbg_wait *wait)
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_LIKELY);
         if (wsdbg_peers_owe(c, wait, &round))
             confidence = wsdbg_weaker(confidence, WSDBG_CONFIDENCE_POSSIBLE);
-        const uint32_t torn = torn_arriver(c, stage, &round, missing);
-        if (torn != WSDBG_NONE)
-            say_torn(c, wait, &round, torn, confidence);
+        const struct wsdbg_torn torn = wsdbg_round_torn(c, stage, &round, missing);
+        if (torn.warp != WSDBG_NONE)
+            say_torn(c, wait, &round, &torn, confidence);
         else
             say_short(c, wait, &round, &tally, confidence);
     }

@@ -82,12 +82,13 @@ static struct wsdbg_error *read_file(struct recorded_source *source)
 
 static struct wsdbg_error *check_head(struct recorded_source *source)
 {
-    struct wsdbg_record_head head;
+    struct wsdbg_record_head head = {0};
+    memcpy(&head, source->file, source->file_bytes < sizeof head ? source->file_bytes : sizeof head);
+    if (source->file_bytes < sizeof head.magic || head.magic != WSDBG_RECORD_MAGIC)
+        return wsdbg_error_create(WSDBG_ERROR_BAD_INPUT,
+                                  "%s: is no recording of wsdbg (wsdbg run --record FILE makes one)", source->path);
     if (source->file_bytes < sizeof head)
-        return bad(source, source->file_bytes, "too short to be a wsdbg recording");
-    memcpy(&head, source->file, sizeof head);
-    if (head.magic != WSDBG_RECORD_MAGIC)
-        return bad(source, 0, "not a wsdbg recording");
+        return bad(source, source->file_bytes, "cut within its head");
     if (head.version < WSDBG_RECORD_OLDEST_VERSION || head.version > WSDBG_RECORD_VERSION)
         return wsdbg_error_create(WSDBG_ERROR_VERSION, "%s: offset 8: recording version %u, this wsdbg reads %u to %u",
                                   source->path, head.version, WSDBG_RECORD_OLDEST_VERSION, WSDBG_RECORD_VERSION);

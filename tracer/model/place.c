@@ -107,13 +107,24 @@ void wsdbg_place_levels(const struct wsdbg_snapshot *s, uint32_t site, char *out
                                  wsdbg_place_file(levels[count - 1]->file), levels[count - 1]->line.value);
 }
 
+/* Whether two paths may be of one file.  A probe has its file as it was named to the compiler, which may be relative;
+ * -lineinfo has the whole path of the same. */
+static bool is_one_file(const char *a, const char *b)
+{
+    const char *whole = a[0] == '/' ? a : b, *relative = whole == a ? b : a;
+    const size_t bytes = strlen(whole), part = strlen(relative);
+    if (whole[0] != '/' || relative[0] == '/')
+        return strcmp(a, b) == 0;
+    return part > 0 && part < bytes && whole[bytes - part - 1] == '/' && strcmp(whole + bytes - part, relative) == 0;
+}
+
 /* The place, or the first level outwards from it, in the file; NULL = none. */
 static const struct wsdbg_site *level_in(const struct wsdbg_snapshot *s, uint32_t site, const char *file)
 {
     const struct wsdbg_site *levels[LEVELS];
     const size_t count = levels_of(s, site, levels);
     for (size_t left = count ? telling_number(levels, count) + 1 : 0; left > 0; left--)
-        if (strcmp(levels[left - 1]->file, file) == 0)
+        if (is_one_file(levels[left - 1]->file, file))
             return levels[left - 1];
     return NULL;
 }

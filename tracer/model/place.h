@@ -15,7 +15,7 @@ bool wsdbg_place_is_elsewhere(const struct wsdbg_site *site, const char *place);
 /* The same with every level, innermost first: "barrier.h:301 < pipeline.hpp:88 < gemm.cu:222". */
 void wsdbg_place_levels(const struct wsdbg_snapshot *snapshot, uint32_t site, char *out, size_t bytes);
 /* The line of `file` that shows the site: the place's own line if the place is in that file, else the line of the first
- * call outwards from it that is; 0 = none. */
+ * call outwards from it that is; 0 = none.  A relative path is that of every file whose path ends so. */
 uint32_t wsdbg_place_line(const struct wsdbg_snapshot *snapshot, uint32_t site, const char *file);
 /* Whether any source line of the site is known. */
 bool wsdbg_place_has_lines(const struct wsdbg_snapshot *snapshot, uint32_t site);

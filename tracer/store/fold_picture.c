@@ -190,6 +190,13 @@ static void machine_row(const struct wsdbg_snapshot *s, const struct wsdbg_fold_
     }
 }
 
+/* The file that the probes of the grid's module name. */
+static const char *file_of(const struct wsdbg_snapshot *s, uint32_t grid)
+{
+    const uint32_t module = grid < s->grid_count ? s->grids[grid].module : WSDBG_NONE;
+    return module < s->module_count ? wsdbg_place_file(s->modules[module].source_path) : "";
+}
+
 void wsdbg_fold_warps_words(const struct wsdbg_snapshot *s, const struct wsdbg_fold_group *g,
                             struct wsdbg_report_warps *out)
 {
@@ -214,6 +221,7 @@ void wsdbg_fold_warps_words(const struct wsdbg_snapshot *s, const struct wsdbg_f
     out->registers_asked = wsdbg_fold_range(g, WSDBG_WARP_KEY_ASKED);
     out->waiting_ns = wsdbg_fold_range(g, WSDBG_WARP_KEY_WAITING);
     out->last_event = wsdbg_fold_range(g, WSDBG_WARP_KEY_LAST);
+    snprintf(out->file, sizeof out->file, "%.*s", (int)sizeof out->file - 1, file_of(s, g->grid));
     machine_row(s, g, w, out);
 }
 

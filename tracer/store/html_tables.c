@@ -36,7 +36,8 @@ static void grid_row(const struct wsdbg_report *r, const struct wsdbg_report_gri
     }
     wsdbg_html_u32_cell(out, g->registers);
     if (g->cta_total)
-        snprintf(text, sizeof text, "%u of %u", g->cta_seen, g->cta_total);
+        snprintf(text, sizeof text, "%u of %u%s", g->cta_seen, g->cta_total,
+                 wsdbg_report_lacks_ctas(r, g) ? " there now" : "");
     else
         snprintf(text, sizeof text, "%u of ?", g->cta_seen);
     wsdbg_html_cell(out, text);
@@ -104,8 +105,9 @@ static void warps_row(const struct wsdbg_report *r, const struct wsdbg_report_wa
         fputs("<td></td><td></td><td></td>", out);
     } else {
         wsdbg_html_range_cell(out, w->iteration);
-        if (w->place[0])
-            wsdbg_html_cell(out, w->place);
+        wsdbg_report_where_text(w, text, sizeof text);
+        if (text[0])
+            wsdbg_html_cell(out, text);
         else
             wsdbg_html_range_cell(out, w->line);
         wsdbg_html_range_cell(out, w->registers_held);

@@ -152,12 +152,12 @@ static struct wsdbg_error *bind_arguments(sqlite3_stmt *statement, const struct 
                               wanted ? ": " : "", wanted ? canned->arguments : "", given);
 }
 
-static struct wsdbg_error *print_rows(struct wsdbg_store *store, sqlite3_stmt *statement,
-                                      enum wsdbg_query_format format, size_t columns, FILE *out)
+static struct wsdbg_error *print_rows(struct wsdbg_store *store, const struct wsdbg_query_rows *rows,
+                                      enum wsdbg_query_format format)
 {
     /* One read transaction: an aligned table is read twice and must be the same table. */
     sqlite3_exec(store->db, "SAVEPOINT query", NULL, NULL, NULL);
-    const int status = wsdbg_query_print(statement, format, columns, out);
+    const int status = wsdbg_query_print(rows, format);
     struct wsdbg_error *error = NULL;
     if (status == SQLITE_NOMEM)
         error = &wsdbg_error_no_memory;
@@ -186,7 +186,12 @@ struct wsdbg_error *wsdbg_store_query(struct wsdbg_store *store, const char *sql
     if (!error && canned)
         error = check_ctas(store, canned, sql_or_name);
     if (!error)
-        error = print_rows(store, statement, format, columns, out);
+        error = print_rows(store,
+                           &(struct wsdbg_query_rows){.statement = statement,
+                                                      .columns = columns,
+                                                      .short_names = canned && format == WSDBG_QUERY_ALIGNED,
+                                                      .out = out},
+                           format);
     sqlite3_finalize(statement);
     return error;
 }

@@ -17,12 +17,19 @@ extern const struct wsdbg_canned_query wsdbg_canned_queries[];
 /* The names of those that have rows only where histories are kept; ends with NULL. */
 extern const char *const wsdbg_queries_of_histories[];
 
-/* Steps the statement and prints its rows.  Returns SQLITE_DONE, or the status that stopped it.  `columns`: width of
- * the terminal that an aligned table must fit in, 0 = it may be of any width. */
-int wsdbg_query_print(sqlite3_stmt *statement, enum wsdbg_query_format format, size_t columns, FILE *out);
+/* The rows of a statement, and how they are shown. */
+struct wsdbg_query_rows {
+    sqlite3_stmt *statement;
+    size_t columns;   /* of the terminal that an aligned table must fit in, 0 = it may be of any width */
+    bool short_names; /* kernels' names as their authors wrote them, not as tables have them */
+    FILE *out;
+};
+
+/* Steps the statement and prints its rows.  Returns SQLITE_DONE, or the status that stopped it. */
+int wsdbg_query_print(const struct wsdbg_query_rows *rows, enum wsdbg_query_format format);
 /* The aligned one of the three formats.  Runs the statement twice. */
-int wsdbg_query_print_aligned(sqlite3_stmt *statement, size_t columns, FILE *out);
+int wsdbg_query_print_aligned(const struct wsdbg_query_rows *rows);
 /* A cell that is not NULL as text: numbers short but exact enough, blobs as hexadecimal.  NULL = no memory. */
-char *wsdbg_query_cell(sqlite3_stmt *statement, int column);
+char *wsdbg_query_cell(const struct wsdbg_query_rows *rows, int column);
 
 #endif

@@ -5,37 +5,43 @@
  */
 #include "store/query.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sheet.h"
 #include "base/text.h"
 
-#define GAP 2       /* columns between two cells */
-#define LEAST 12    /* a text column is not made narrower for the others' sake */
-#define CUT_BYTES 4 /* room for the ellipsis that wsdbg_text_cut may add */
+#define GAP 2          /* columns between two cells */
+#define LEAST 12       /* a text column is not made narrower for the others' sake */
+#define UPRIGHT_MOST 3 /* rows */
+#define CUT_BYTES 4    /* room for the ellipsis that wsdbg_text_cut may add */
 
 struct layout {
+    const struct wsdbg_query_rows *rows;
     sqlite3_stmt *statement;
     int columns;
+    size_t count; /* of rows */
     size_t *widths;
     bool *numeric;
     bool cut;
 };
 
 /* A copy of the cell's text, or the column's name.  NULL = no memory. */
-static char *cell_source(sqlite3_stmt *statement, int column, bool heading)
+static char *cell_source(const struct layout *layout, int column, bool heading)
 {
+    sqlite3_stmt *statement = layout->statement;
     if (heading)
         return strdup(sqlite3_column_name(statement, column));
     if (sqlite3_column_type(statement, column) == SQLITE_NULL)
         return strdup("?");
-    return wsdbg_query_cell(statement, column);
+    return wsdbg_query_cell(layout->rows, column);
 }
 
 /* A cell as the table shows it, with room to be cut.  NULL = no memory. */
 static char *shown_cell(const struct layout *layout, int column, bool heading)
 {
-    char *text = cell_source(layout->statement, column, heading);
+    char *text = cell_source(layout, column, heading);
     char *escaped = text ? wsdbg_text_escape(text) : NULL;
     free(text);
     char *cell = escaped ? realloc(escaped, strlen(escaped) + CUT_BYTES) : NULL;
@@ -68,7 +74,7 @@ static int measure(struct layout *layout)
         layout->numeric[i] = true;
     if (!measure_row(layout, true))
         return SQLITE_NOMEM;
-    while ((status = sqlite3_step(layout->statement)) == SQLITE_ROW)
+    for (; (status = sqlite3_step(layout->statement)) == SQLITE_ROW; layout->count++)
         if (!measure_row(layout, false))
             return SQLITE_NOMEM;
     sqlite3_reset(layout->statement);
@@ -126,16 +132,57 @@ static int print_rows(const struct layout *layout, FILE *out)
     return status;
 }
 
-int wsdbg_query_print_aligned(sqlite3_stmt *statement, size_t columns, FILE *out)
+/* ---- few rows whose texts do not fit: each column in a line of its own ---- */
+
+static size_t widest_name(const struct layout *layout)
 {
-    struct layout layout = {.statement = statement, .columns = sqlite3_column_count(statement)};
+    size_t widest = 0;
+    for (int i = 0; i < layout->columns; i++) {
+        const size_t width = wsdbg_text_width(sqlite3_column_name(layout->statement, i));
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+static bool put_column(const struct layout *layout, int column, size_t name_columns)
+{
+    const struct wsdbg_sheet sheet = {.file = layout->rows->out, .columns = layout->rows->columns};
+    char *name = shown_cell(layout, column, true), *cell = shown_cell(layout, column, false), *first = NULL;
+    const bool good =
+        name && cell && asprintf(&first, "%s:%*s", name, (int)(name_columns - wsdbg_text_width(name)) + 1, "") >= 0;
+    if (good)
+        wsdbg_sheet_put(&sheet, NULL, first, name_columns + GAP, SIZE_MAX, *cell ? cell : " ");
+    if (good)
+        free(first);
+    free(name);
+    free(cell);
+    return good;
+}
+
+static int print_upright(const struct layout *layout)
+{
+    int status;
+    const size_t name_columns = widest_name(layout);
+    for (bool begins = true; (status = sqlite3_step(layout->statement)) == SQLITE_ROW; begins = false) {
+        fputs(begins ? "" : "\n", layout->rows->out);
+        for (int i = 0; i < layout->columns; i++)
+            if (!put_column(layout, i, name_columns))
+                return SQLITE_NOMEM;
+    }
+    return status;
+}
+
+int wsdbg_query_print_aligned(const struct wsdbg_query_rows *rows)
+{
+    struct layout layout = {
+        .rows = rows, .statement = rows->statement, .columns = sqlite3_column_count(rows->statement)};
     layout.widths = calloc((size_t)layout.columns + 1, sizeof *layout.widths);
     layout.numeric = calloc((size_t)layout.columns + 1, sizeof *layout.numeric);
     int status = layout.widths && layout.numeric ? measure(&layout) : SQLITE_NOMEM;
     if (status == SQLITE_DONE) {
-        if (columns)
-            fit(&layout, columns);
-        status = print_rows(&layout, out);
+        if (rows->columns)
+            fit(&layout, rows->columns);
+        status = layout.cut && layout.count <= UPRIGHT_MOST ? print_upright(&layout) : print_rows(&layout, rows->out);
     }
     free(layout.widths);
     free(layout.numeric);

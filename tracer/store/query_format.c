@@ -9,9 +9,31 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "model/symbol.h"
 
-char *wsdbg_query_cell(sqlite3_stmt *statement, int column)
+enum { NAME_BYTES = 512 };
+
+/* Whether the column has names of kernels: so they are called in all canned queries. */
+static bool is_kernel(const struct wsdbg_query_rows *rows, int column)
 {
+    static const char *const names[] = {"kernel", "after_kernel", "before_kernel"};
+    const char *name = sqlite3_column_name(rows->statement, column);
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static char *short_name(const char *symbol)
+{
+    char name[NAME_BYTES];
+    wsdbg_symbol_name(symbol, name, sizeof name);
+    return strdup(name);
+}
+
+char *wsdbg_query_cell(const struct wsdbg_query_rows *rows, int column)
+{
+    sqlite3_stmt *statement = rows->statement;
     char *text = NULL;
     switch (sqlite3_column_type(statement, column)) {
     case SQLITE_FLOAT:
@@ -26,7 +48,7 @@ char *wsdbg_query_cell(sqlite3_stmt *statement, int column)
     }
     default: {
         const char *value = (const char *)sqlite3_column_text(statement, column);
-        return strdup(value ? value : "");
+        return value && rows->short_names && is_kernel(rows, column) ? short_name(value) : strdup(value ? value : "");
     }
     }
 }
@@ -44,18 +66,20 @@ static bool print_csv_field(const char *raw, FILE *out)
     return text != NULL;
 }
 
-static bool print_csv_cell(sqlite3_stmt *statement, int column, FILE *out)
+static bool print_csv_cell(const struct wsdbg_query_rows *rows, int column)
 {
-    if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+    if (sqlite3_column_type(rows->statement, column) == SQLITE_NULL)
         return true;
-    char *text = wsdbg_query_cell(statement, column);
-    const bool good = text && print_csv_field(text, out);
+    char *text = wsdbg_query_cell(rows, column);
+    const bool good = text && print_csv_field(text, rows->out);
     free(text);
     return good;
 }
 
-static int print_csv(sqlite3_stmt *statement, FILE *out)
+static int print_csv(const struct wsdbg_query_rows *rows)
 {
+    sqlite3_stmt *statement = rows->statement;
+    FILE *out = rows->out;
     int status = SQLITE_ROW;
     bool good = true;
     const int columns = sqlite3_column_count(statement);
@@ -67,7 +91,7 @@ static int print_csv(sqlite3_stmt *statement, FILE *out)
     while (good && (status = sqlite3_step(statement)) == SQLITE_ROW) {
         for (int i = 0; i < columns; i++) {
             fputs(i ? "," : "", out);
-            good = good && print_csv_cell(statement, i, out);
+            good = good && print_csv_cell(rows, i);
         }
         fputs("\r\n", out);
     }
@@ -84,8 +108,10 @@ static bool print_json_text(const char *text, FILE *out)
     return good;
 }
 
-static bool print_json_cell(sqlite3_stmt *statement, int column, FILE *out)
+static bool print_json_cell(const struct wsdbg_query_rows *rows, int column)
 {
+    sqlite3_stmt *statement = rows->statement;
+    FILE *out = rows->out;
     const int type = sqlite3_column_type(statement, column);
     const double real = sqlite3_column_double(statement, column);
     if (type == SQLITE_NULL || (type == SQLITE_FLOAT && !isfinite(real))) {
@@ -95,7 +121,7 @@ static bool print_json_cell(sqlite3_stmt *statement, int column, FILE *out)
     } else if (type == SQLITE_FLOAT) {
         fprintf(out, "%.17g", real);
     } else {
-        char *text = wsdbg_query_cell(statement, column);
+        char *text = wsdbg_query_cell(rows, column);
         const bool good = text && print_json_text(text, out);
         free(text);
         return good;
@@ -103,8 +129,10 @@ static bool print_json_cell(sqlite3_stmt *statement, int column, FILE *out)
     return true;
 }
 
-static int print_json(sqlite3_stmt *statement, FILE *out)
+static int print_json(const struct wsdbg_query_rows *rows)
 {
+    sqlite3_stmt *statement = rows->statement;
+    FILE *out = rows->out;
     int status = SQLITE_ROW;
     bool good = true;
     const char *separator = "\n";
@@ -116,7 +144,7 @@ static int print_json(sqlite3_stmt *statement, FILE *out)
             fputs(i ? ", " : "", out);
             good = print_json_text(sqlite3_column_name(statement, i), out);
             fputs(": ", out);
-            good = good && print_json_cell(statement, i, out);
+            good = good && print_json_cell(rows, i);
         }
         fputc('}', out);
         separator = ",\n";
@@ -125,15 +153,15 @@ static int print_json(sqlite3_stmt *statement, FILE *out)
     return good ? status : SQLITE_NOMEM;
 }
 
-int wsdbg_query_print(sqlite3_stmt *statement, enum wsdbg_query_format format, size_t columns, FILE *out)
+int wsdbg_query_print(const struct wsdbg_query_rows *rows, enum wsdbg_query_format format)
 {
     switch (format) {
     case WSDBG_QUERY_CSV:
-        return print_csv(statement, out);
+        return print_csv(rows);
     case WSDBG_QUERY_JSON:
-        return print_json(statement, out);
+        return print_json(rows);
     case WSDBG_QUERY_ALIGNED:
         break;
     }
-    return wsdbg_query_print_aligned(statement, columns, out);
+    return wsdbg_query_print_aligned(rows);
 }

@@ -6,6 +6,11 @@
 const char *const wsdbg_queries_of_histories[] = {"barrier-waits", "tiles",  "tails", "timeline",
                                                   "overlap",       "stages", NULL};
 
+/* Where a row of `stuck` waits: as the machine's state has it, else the line of its probe. */
+#define WHERE_STUCK                                                                                              \
+    "coalesce(t.place, (SELECT replace(s.path, rtrim(s.path, replace(s.path, '/', '')), '') FROM source_file s " \
+    "JOIN grid g ON g.module_id = s.module_id WHERE g.id = t.grid_id) || ':' || t.line, 'line ' || t.line)"
+
 const struct wsdbg_canned_query wsdbg_canned_queries[] = {
     {"verdict", "What is the cause, and how sure is it?", "First, after a hang.",
      "SELECT f.cause, f.confidence, f.sentence, f.fix, f.cta_count AS ctas FROM finding f "
@@ -106,7 +111,9 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
     {"waits", "How many warps and CTAs wait, by role, state and barrier?",
      "For the whole picture on a few lines; `@stuck` has the single warps.", "SELECT * FROM waits", NULL},
     {"stuck", "Which warps wait, where and for how long?", "To find one warp, or to filter further: the view stuck.",
-     "SELECT * FROM stuck", NULL},
+     "SELECT warp_id, grid_id, kernel, cta_x, cta_y, cta_z, warp, role, state, barrier, stage, parity, iteration, "
+     "waiting_seconds, registers_held, registers_asked, " WHERE_STUCK " AS place FROM stuck t",
+     NULL},
     {"edges", "Who waits on what, and who could end it?",
      "When the one that waits is not the one at fault: the last columns say what those are doing who should arrive.",
      "SELECT a.kernel, a.role AS waits, a.barrier, a.stage, a.parity, b.role AS waits_for, b.state AS which_is_in, "
@@ -119,8 +126,8 @@ const struct wsdbg_canned_query wsdbg_canned_queries[] = {
      "SELECT * FROM cycle", NULL},
     {"longest-waits", "Which 20 warps have waited longest?",
      "When many wait: the one that stopped first is often nearest to the cause.",
-     "SELECT kernel, cta_x, cta_y, cta_z, warp, role, state, barrier, stage, parity, iteration, waiting_seconds, line "
-     "FROM stuck ORDER BY waiting_seconds DESC, warp_id LIMIT 20",
+     "SELECT kernel, cta_x, cta_y, cta_z, warp, role, state, barrier, stage, parity, iteration, "
+     "waiting_seconds, " WHERE_STUCK " AS place FROM stuck t ORDER BY waiting_seconds DESC, warp_id LIMIT 20",
      NULL},
     {"barriers", "In what state is each barrier, and in how many CTAs?",
      "To compare phase, arrivals and bytes with what the protocol says they must be.",

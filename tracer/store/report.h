@@ -6,6 +6,7 @@
 #ifndef WSDBG_STORE_REPORT_H
 #define WSDBG_STORE_REPORT_H
 
+#include "base/sheet.h"
 #include "model/collective.h"
 #include "model/fault.h"
 #include "diagnose/blame.h"
@@ -43,6 +44,7 @@ struct wsdbg_report_warps {
     struct wsdbg_range last_event;     /* enum wsdbg_event_kind */
     uint32_t site;                     /* index in report.sites where all stand at it, else WSDBG_NONE */
     char place[WSDBG_PLACE_BYTES];     /* of the site in a word or two, "" = not known */
+    char file[WSDBG_PLACE_BYTES];      /* that `line` is in, without its folders, "" = not known */
     struct wsdbg_range address, value; /* polled, and last seen there */
     struct wsdbg_optional_u32 width_bytes;
     uint32_t part_first,
@@ -318,6 +320,8 @@ void wsdbg_report_role_beside_warps(const struct wsdbg_report_warps *warps, char
 /* "of roles and barriers are inferred from the code": of the names that the report for the terminal shows, one was
  * inferred.  "... may be inferred ..." where that is not known.  NULL: the author gave all of them. */
 const char *wsdbg_report_names_text(const struct wsdbg_report *report);
+/* Where warps are: "gemm.cu:132", "line 132" where the file is not known; "" = not known. */
+void wsdbg_report_where_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
 /* "empty[0] parity 1", "named barrier 3", "asks 232, holds 168 registers", "last: wgmma issue"; "" for warps that left.
  */
 void wsdbg_report_wait_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
@@ -358,10 +362,10 @@ struct wsdbg_error *wsdbg_report_gather(const struct wsdbg_session_info *info, c
 struct wsdbg_error *wsdbg_report_load(struct wsdbg_store *store, struct wsdbg_report *out);
 void wsdbg_report_deinit(struct wsdbg_report *report);
 
-/* One screen of text: no line over 120 columns, control characters escaped.  The caller decides about colour. */
-void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FILE *out);
+/* One screen of text: no line over 120 columns, nor wider than a terminal; control characters escaped. */
+void wsdbg_report_render_text(const struct wsdbg_report *report, const struct wsdbg_sheet *out);
 /* Where every warp stands at this moment, and nothing of a stall. */
-void wsdbg_report_render_picture(const struct wsdbg_report *report, bool colour, FILE *out);
+void wsdbg_report_render_picture(const struct wsdbg_report *report, const struct wsdbg_sheet *out);
 /* One JSON object as docs/report.schema.json says, and a newline.  Fails when out of memory. */
 struct wsdbg_error *wsdbg_report_render_json(const struct wsdbg_report *report, FILE *out);
 

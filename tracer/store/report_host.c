@@ -60,7 +60,7 @@ void wsdbg_report_process_words(const struct wsdbg_report *r, uint32_t process_i
 
 enum { LINE_BYTES = WSDBG_HOST_THREAD_TEXT_BYTES + WSDBG_HOST_STACK_TEXT_BYTES + 160 };
 
-static void put_line(FILE *out, const char *line)
+static void put_line(const struct wsdbg_sheet *out, const char *line)
 {
     wsdbg_report_wrap(out, NULL, "  - ", line);
 }
@@ -84,7 +84,8 @@ static const struct wsdbg_report_stack *stack_of(const struct wsdbg_report *r, c
     return NULL;
 }
 
-static void blocked_line(const struct wsdbg_report *r, const struct wsdbg_report_thread *t, FILE *out)
+static void blocked_line(const struct wsdbg_report *r, const struct wsdbg_report_thread *t,
+                         const struct wsdbg_sheet *out)
 {
     const struct wsdbg_report_stack *stack = stack_of(r, t);
     char thread[WSDBG_HOST_THREAD_TEXT_BYTES], text[WSDBG_HOST_STACK_TEXT_BYTES] = "";
@@ -117,7 +118,8 @@ static size_t alike(const struct wsdbg_report *r, size_t stack)
     return count;
 }
 
-static void other_line(const struct wsdbg_report *r, const struct wsdbg_report_stack *stack, size_t count, FILE *out)
+static void other_line(const struct wsdbg_report *r, const struct wsdbg_report_stack *stack, size_t count,
+                       const struct wsdbg_sheet *out)
 {
     char thread[WSDBG_HOST_THREAD_TEXT_BYTES + WSDBG_HOST_MOTION_TEXT_BYTES], text[WSDBG_HOST_STACK_TEXT_BYTES];
     char more[48] = "", line[LINE_BYTES];
@@ -136,7 +138,7 @@ static size_t stacks_of(const struct wsdbg_report *r, uint32_t process)
     return count;
 }
 
-static void obstacle_line(const struct wsdbg_report *r, uint32_t index, FILE *out)
+static void obstacle_line(const struct wsdbg_report *r, uint32_t index, const struct wsdbg_sheet *out)
 {
     const struct wsdbg_host_process *p = &r->host_processes[index];
     char process[WSDBG_PROCESS_BYTES], line[sizeof p->obstacle + WSDBG_PROCESS_BYTES + 32];
@@ -148,7 +150,7 @@ static void obstacle_line(const struct wsdbg_report *r, uint32_t index, FILE *ou
 }
 
 /* "Host threads (3 of 12)"; without the numbers where a process's threads could not be counted. */
-static void title_line(const struct wsdbg_report *r, const char *heading, FILE *out)
+static void title_line(const struct wsdbg_report *r, const char *heading, const struct wsdbg_sheet *out)
 {
     uint64_t threads = 0;
     bool known = true;
@@ -162,7 +164,7 @@ static void title_line(const struct wsdbg_report *r, const char *heading, FILE *
         wsdbg_report_line(out, heading, "Host threads");
 }
 
-void wsdbg_report_host_lines(const struct wsdbg_report *r, const char *heading, FILE *out)
+void wsdbg_report_host_lines(const struct wsdbg_report *r, const char *heading, const struct wsdbg_sheet *out)
 {
     size_t shown = 0, lines = 0;
     title_line(r, heading, out);

@@ -41,6 +41,8 @@ static const char *verdict_word(const struct wsdbg_report *r, const char **style
 
 static const char *headline(const struct wsdbg_report *r)
 {
+    if (r->finding_count > 0 && r->findings[0].cause == WSDBG_CAUSE_UNKNOWN)
+        return "Cause not known (UNKNOWN)";
     if (r->finding_count > 0)
         return wsdbg_cause_name(r->findings[0].cause);
     if (r->diagnosed || r->fault_count > 0)
@@ -120,8 +122,9 @@ static void put_other_findings(const struct page *p)
     fputs("<ul>\n", p->out);
     for (size_t i = 1; i < r->finding_count; i++) {
         const char *rank = wsdbg_report_rank(r, r->findings[i].process);
-        fprintf(p->out, "<li>%s%s<strong>%s</strong> (%s): ", rank, rank[0] ? ": " : "",
-                wsdbg_cause_name(r->findings[i].cause), wsdbg_confidence_name(r->findings[i].confidence));
+        char title[WSDBG_TITLE_BYTES];
+        wsdbg_report_title(r, i, title);
+        fprintf(p->out, "<li>%s%s<strong>%s</strong>: ", rank, rank[0] ? ": " : "", title);
         wsdbg_put_xml(p->out, r->findings[i].sentence);
         fputs("</li>\n", p->out);
     }

@@ -16,6 +16,9 @@ void wsdbg_report_place(const struct wsdbg_report *report, uint32_t site, char o
 struct wsdbg_error *wsdbg_report_fold_warps(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
 struct wsdbg_error *wsdbg_report_fold_barriers(const struct wsdbg_snapshot *snapshot, struct wsdbg_report *report);
 
+/* How a finding is headed: "PARITY_WRONG (likely)" (diagnose/finding.h). */
+void wsdbg_report_title(const struct wsdbg_report *report, size_t finding, char out[WSDBG_TITLE_BYTES]);
+
 /* Fills the finding's lines from its evidence.  False: no memory. */
 bool wsdbg_report_fold_evidence(struct wsdbg_report_finding *finding);
 
@@ -49,7 +52,7 @@ void wsdbg_report_process_words(const struct wsdbg_report *report, uint32_t proc
 void wsdbg_report_stack_words(const struct wsdbg_report *report, const struct wsdbg_report_stack *stack, char *thread,
                               size_t thread_bytes, char *text, size_t text_bytes);
 /* The block of the text report, of blocked threads and others.  heading: colour or NULL. */
-void wsdbg_report_host_lines(const struct wsdbg_report *report, const char *heading, FILE *out);
+void wsdbg_report_host_lines(const struct wsdbg_report *report, const char *heading, const struct wsdbg_sheet *out);
 
 /* Fills overlaps, from a store that was opened for reading; needs the grids. */
 struct wsdbg_error *wsdbg_report_load_overlaps(struct wsdbg_store *store, struct wsdbg_report *report);
@@ -65,6 +68,10 @@ const char *wsdbg_report_overlap_note(const struct wsdbg_report *report);
 enum { WSDBG_REPORT_UNSEEN_KINDS = 3 };
 const char *wsdbg_report_unseen_words(const struct wsdbg_report *report, unsigned kind, uint64_t *count);
 
+/* Whether CTAs of a running grid are known not to be on the GPU: the machine's own state has all that are; a record has
+ * those that wrote something. */
+bool wsdbg_report_lacks_ctas(const struct wsdbg_report *report, const struct wsdbg_report_grid *grid);
+
 /* Whether somebody waited for a stall; a core dump is only read. */
 bool wsdbg_report_was_watched(const struct wsdbg_report *report);
 /* "ring, mapped": what the evidence was, and which ring it had where that is not the default; "?" = not known. */
@@ -73,18 +80,21 @@ void wsdbg_report_evidence_used(const struct wsdbg_report *report, char *out, si
 /* "2.1 s", "85 ms", "12 us" */
 void wsdbg_duration_text(uint64_t duration_ns, char *out, size_t bytes);
 
-/* One line: formatted, escaped, cut to 120 columns, coloured as a whole.  colour = SGR code, NULL = none. */
-void wsdbg_report_line(FILE *out, const char *colour, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Text broken between words at 116 columns, `first` before the first line, spaces before the others. */
-void wsdbg_report_wrap(FILE *out, const char *colour, const char *first, const char *text);
+/* Formatted, escaped; broken between words at 120 columns, the rest under it; coloured as a whole.  colour = SGR code,
+ * NULL = none. */
+void wsdbg_report_line(const struct wsdbg_sheet *out, const char *colour, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A text broken between words at 116 columns, `first` before the first line, spaces before the others. */
+void wsdbg_report_wrap(const struct wsdbg_sheet *out, const char *colour, const char *first, const char *text);
 
 /* What a group's warps wait for, where and for how long: "empty[0] parity 1, iteration 19, gemm.cu:132, 2.0 s".  The
  * caller frees; NULL = out of memory. */
 char *wsdbg_report_detail_text(const struct wsdbg_report_warps *warps);
 /* A line for each part of a warp whose lanes stand at different places. */
-void wsdbg_report_part_lines(const struct wsdbg_report *report, const struct wsdbg_report_warps *warps, FILE *out);
+void wsdbg_report_part_lines(const struct wsdbg_report *report, const struct wsdbg_report_warps *warps,
+                             const struct wsdbg_sheet *out);
 /* The two blocks of grid `index`: its warps' lines, its barriers' lines. */
-void wsdbg_report_warp_lines(const struct wsdbg_report *report, uint32_t index, bool colour, FILE *out);
-void wsdbg_report_barrier_lines(const struct wsdbg_report *report, uint32_t index, bool colour, FILE *out);
+void wsdbg_report_warp_lines(const struct wsdbg_report *report, uint32_t index, const struct wsdbg_sheet *out);
+void wsdbg_report_barrier_lines(const struct wsdbg_report *report, uint32_t index, const struct wsdbg_sheet *out);
 
 #endif

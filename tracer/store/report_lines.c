@@ -13,21 +13,25 @@
 #define WRAP_COLUMNS 116
 #define PART_LINES 4
 
-static void put(FILE *out, const char *colour, const char *text)
+/* Text under the first line of an item of a list stands under the item's own text; under another line it is set in. */
+static size_t hanging_indent(const char *line)
 {
-    if (colour)
-        fprintf(out, "\033[%sm%s\033[0m\n", colour, text);
+    const size_t blanks = strspn(line, " ");
+    return blanks + (strncmp(line + blanks, "- ", 2) == 0 ? 2 : 4);
+}
+
+static void put(const struct wsdbg_sheet *out, const char *colour, const char *line)
+{
+    const size_t blanks = strspn(line, " ");
+    char *first = strndup(line, blanks);
+    if (!first || !line[blanks])
+        fputc('\n', out->file);
     else
-        fprintf(out, "%s\n", text);
+        wsdbg_sheet_put(out, colour, first, hanging_indent(line), LINE_COLUMNS, line + blanks);
+    free(first);
 }
 
-static void trim_end(char *text)
-{
-    for (size_t end = strlen(text); end > 0 && text[end - 1] == ' '; end--)
-        text[end - 1] = '\0';
-}
-
-void wsdbg_report_line(FILE *out, const char *colour, const char *format, ...)
+void wsdbg_report_line(const struct wsdbg_sheet *out, const char *colour, const char *format, ...)
 {
     char *text = NULL;
     va_list arguments;
@@ -37,29 +41,17 @@ void wsdbg_report_line(FILE *out, const char *colour, const char *format, ...)
     if (length < 0)
         return;
     char *line = wsdbg_text_escape(text);
-    if (line) {
-        trim_end(line);
-        wsdbg_text_cut(line, LINE_COLUMNS);
+    if (line)
         put(out, colour, line);
-    }
     free(line);
     free(text);
 }
 
-void wsdbg_report_wrap(FILE *out, const char *colour, const char *first, const char *text)
+void wsdbg_report_wrap(const struct wsdbg_sheet *out, const char *colour, const char *first, const char *text)
 {
     char *whole = wsdbg_text_escape(text);
-    const size_t indent = strlen(first);
-    for (const char *at = whole; at && *at;) {
-        const size_t bytes = wsdbg_text_line_bytes(at, WRAP_COLUMNS - indent);
-        char *line = NULL;
-        if (asprintf(&line, "%*s%.*s", (int)indent, at == whole ? first : "", (int)bytes, at) < 0)
-            break;
-        trim_end(line);
-        put(out, colour, line);
-        free(line);
-        at += bytes;
-    }
+    if (whole)
+        wsdbg_sheet_put(out, colour, first, strlen(first), WRAP_COLUMNS, whole);
     free(whole);
 }
 
@@ -75,7 +67,7 @@ void wsdbg_duration_text(uint64_t duration_ns, char *out, size_t bytes)
 
 char *wsdbg_report_detail_text(const struct wsdbg_report_warps *w)
 {
-    char number[48], wait[256];
+    char number[48], wait[256], where[2 * WSDBG_PLACE_BYTES];
     char *result = NULL;
     size_t length;
     FILE *text = open_memstream(&result, &length);
@@ -88,12 +80,9 @@ char *wsdbg_report_detail_text(const struct wsdbg_report_warps *w)
             wsdbg_range_text(w->iteration, number, sizeof number);
             fprintf(text, ", iteration %s", number);
         }
-        if (w->place[0]) {
-            fprintf(text, "%s%s", wait[0] ? ", " : "", w->place);
-        } else if (w->line.known) {
-            wsdbg_range_text(w->line, number, sizeof number);
-            fprintf(text, "%sline %s", wait[0] || w->iteration.known ? ", " : "", number);
-        }
+        wsdbg_report_where_text(w, where, sizeof where);
+        if (where[0])
+            fprintf(text, "%s%s", wait[0] || w->iteration.known ? ", " : "", where);
         wsdbg_duration_text((uint64_t)w->waiting_ns.high, number, sizeof number);
         /* What was only looked at, or dumped, does not tell since when: it says where instead. */
         const bool timed = w->waiting_ns.known && w->waiting_ns.high > 0;
@@ -133,7 +122,8 @@ static struct warp_columns measure(const struct wsdbg_report *r, uint32_t grid)
     return columns;
 }
 
-void wsdbg_report_part_lines(const struct wsdbg_report *r, const struct wsdbg_report_warps *w, FILE *out)
+void wsdbg_report_part_lines(const struct wsdbg_report *r, const struct wsdbg_report_warps *w,
+                             const struct wsdbg_sheet *out)
 {
     char text[512];
     for (uint32_t i = 0; w->part_count > 1 && i < w->part_count && i < PART_LINES && w->part_first + i < r->part_count;
@@ -145,7 +135,7 @@ void wsdbg_report_part_lines(const struct wsdbg_report *r, const struct wsdbg_re
         wsdbg_report_line(out, NULL, "      … and %u more (@parts)", w->part_count - PART_LINES);
 }
 
-void wsdbg_report_warp_lines(const struct wsdbg_report *r, uint32_t grid, bool colour, FILE *out)
+void wsdbg_report_warp_lines(const struct wsdbg_report *r, uint32_t grid, const struct wsdbg_sheet *out)
 {
     const struct warp_columns columns = measure(r, grid);
     int printed = 0, left = 0;
@@ -161,7 +151,7 @@ void wsdbg_report_warp_lines(const struct wsdbg_report *r, uint32_t grid, bool c
         wsdbg_report_role_beside_warps(w, role, sizeof role);
         char *detail = wsdbg_report_detail_text(w);
         const int pad = columns.role - (int)wsdbg_text_width(role) + (int)strlen(role);
-        const char *tint = !colour ? NULL : wsdbg_warp_state_waits(w->state) ? "33" : "2";
+        const char *tint = !out->colour ? NULL : wsdbg_warp_state_waits(w->state) ? "33" : "2";
         wsdbg_report_line(out, tint, "  %-*s  %-*s  %-*s  %-*s  %s", columns.cta, cta, columns.members, members, pad,
                           role, columns.state, wsdbg_warp_state_name(w->state), detail ? detail : "");
         free(detail);
@@ -184,7 +174,7 @@ static void waiters_text(struct wsdbg_range waiters, char *out, size_t bytes)
         snprintf(out, bytes, "%s %s", count, one ? "warp waits" : "warps wait");
 }
 
-static void barrier_line(const struct wsdbg_report_barriers *b, FILE *out)
+static void barrier_line(const struct wsdbg_report_barriers *b, const struct wsdbg_sheet *out)
 {
     char cta[64], name[256], state[256], waiters[64], at[160];
     wsdbg_report_cta_text(b->cta_count, b->cta, cta, sizeof cta);
@@ -196,7 +186,7 @@ static void barrier_line(const struct wsdbg_report_barriers *b, FILE *out)
                       at[0] ? ", all at " : "", at);
 }
 
-void wsdbg_report_barrier_lines(const struct wsdbg_report *r, uint32_t grid, bool colour, FILE *out)
+void wsdbg_report_barrier_lines(const struct wsdbg_report *r, uint32_t grid, const struct wsdbg_sheet *out)
 {
     int printed = 0, left = 0;
     for (size_t i = 0; i < r->barrier_row_count; i++) {
@@ -207,7 +197,7 @@ void wsdbg_report_barrier_lines(const struct wsdbg_report *r, uint32_t grid, boo
             continue;
         }
         if (printed++ == 0)
-            wsdbg_report_line(out, colour ? "1" : NULL, "Barriers");
+            wsdbg_report_line(out, out->colour ? "1" : NULL, "Barriers");
         barrier_line(&r->barrier_rows[i], out);
     }
     if (left)

@@ -11,13 +11,14 @@
 
 #define KERNEL_COLUMNS 64 /* of a name in a line that has more to say */
 #define KERNEL_BYTES 512
+#define COMMAND_COLUMNS 480
 #define LIST_LINES 5
 #define OVERLAP_LINES 8
 #define PROCESS_LINES 8
 
-static const char *heading(bool colour)
+static const char *heading(const struct wsdbg_sheet *out)
 {
-    return colour ? "1" : NULL;
+    return out->colour ? "1" : NULL;
 }
 
 static const char *or_unknown(const char *text)
@@ -34,6 +35,13 @@ static void kernel_text(const char *symbol, char *out, size_t bytes)
     snprintf(out, bytes, "%s", or_unknown(name));
 }
 
+void wsdbg_report_title(const struct wsdbg_report *r, size_t finding, char out[WSDBG_TITLE_BYTES])
+{
+    const struct wsdbg_report_finding *f = &r->findings[finding];
+    const bool is_fault = !r->hang && r->fault_count > 0;
+    wsdbg_finding_title(f->cause, f->confidence, wsdbg_title_place(finding, r->findings[0].cause, is_fault), out);
+}
+
 /* Whose finding it is, before its cause. */
 static const char *rank_before(const struct wsdbg_report *r, uint32_t process, char out[WSDBG_PROCESS_BYTES + 2])
 {
@@ -42,34 +50,42 @@ static const char *rank_before(const struct wsdbg_report *r, uint32_t process, c
     return out;
 }
 
-static void findings_block(const struct wsdbg_report *r, bool colour, FILE *out)
+/* A finding beside the first. */
+static void also_lines(const struct wsdbg_report *r, const struct wsdbg_report_finding *f,
+                       const struct wsdbg_sheet *out)
+{
+    char rank[WSDBG_PROCESS_BYTES + 2], title[WSDBG_TITLE_BYTES], *text = NULL;
+    wsdbg_report_title(r, (size_t)(f - r->findings), title);
+    if (asprintf(&text, "%s%s: %s", rank_before(r, f->process, rank), title, f->sentence) < 0)
+        return;
+    wsdbg_report_wrap(out, NULL, "Also: ", text);
+    free(text);
+}
+
+static void findings_block(const struct wsdbg_report *r, const struct wsdbg_sheet *out)
 {
     const struct wsdbg_report_finding *first = &r->findings[0];
     const bool fault = !r->hang && r->fault_count > 0;
-    const char *colours = !colour ? NULL : r->hang || fault ? "1;31" : "1;33";
-    char rank[WSDBG_PROCESS_BYTES + 2];
+    const char *colours = !out->colour ? NULL : r->hang || fault ? "1;31" : "1;33";
+    char title[WSDBG_TITLE_BYTES];
+    wsdbg_report_title(r, 0, title);
     if (wsdbg_report_rank(r, first->process)[0])
-        wsdbg_report_line(out, heading(colour), "%s", r->processes[first->process].name);
+        wsdbg_report_line(out, heading(out), "%s", r->processes[first->process].name);
     if (fault && first->cause == WSDBG_CAUSE_UNKNOWN)
         wsdbg_report_line(out, colours, "FAULT: UNKNOWN (the GPU says where, nothing says why)");
     else
-        wsdbg_report_line(out, colours, "%s: %s (%s)",
-                          r->hang ? "HANG"
-                          : fault ? "FAULT"
-                                  : "STALL",
-                          wsdbg_cause_name(first->cause), wsdbg_confidence_name(first->confidence));
+        wsdbg_report_line(out, colours, "%s: %s", r->hang ? "HANG" : fault ? "FAULT" : "STALL", title);
     wsdbg_report_wrap(out, NULL, "  ", first->sentence);
     if (first->fix[0])
-        wsdbg_report_wrap(out, colour ? "32" : NULL, "Fix: ", first->fix);
+        wsdbg_report_wrap(out, out->colour ? "32" : NULL, "Fix: ", first->fix);
     for (size_t i = 1; i < r->finding_count && i <= 2; i++)
-        wsdbg_report_line(out, NULL, "Also: %s%s (%s): %s", rank_before(r, r->findings[i].process, rank),
-                          wsdbg_cause_name(r->findings[i].cause), wsdbg_confidence_name(r->findings[i].confidence),
-                          r->findings[i].sentence);
+        also_lines(r, &r->findings[i], out);
     if (r->finding_count > 3)
         wsdbg_report_line(out, NULL, "… and %zu more findings (@verdict)", r->finding_count - 3);
 }
 
-static void process_line(const struct wsdbg_report *r, const struct wsdbg_report_process *p, FILE *out)
+static void process_line(const struct wsdbg_report *r, const struct wsdbg_report_process *p,
+                         const struct wsdbg_sheet *out)
 {
     char cause[64] = "";
     const char *blame = wsdbg_blame_name(p->blame);
@@ -81,12 +97,12 @@ static void process_line(const struct wsdbg_report *r, const struct wsdbg_report
 }
 
 /* The origin first, and its victims under it. */
-static void processes_block(const struct wsdbg_report *r, bool colour, FILE *out)
+static void processes_block(const struct wsdbg_report *r, const struct wsdbg_sheet *out)
 {
     uint32_t *order = r->has_ranks ? wsdbg_report_process_order(r) : NULL;
     if (!order)
         return;
-    wsdbg_report_line(out, heading(colour), "Ranks");
+    wsdbg_report_line(out, heading(out), "Ranks");
     for (size_t i = 0; i < r->process_count && i < PROCESS_LINES; i++)
         process_line(r, &r->processes[order[i]], out);
     if (r->process_count > PROCESS_LINES)
@@ -106,7 +122,7 @@ static void print_launch(FILE *text, const struct wsdbg_report_launch *l)
         fprintf(text, " (refused, error %d)", l->result);
 }
 
-static void grid_heading(const struct wsdbg_report *r, const struct wsdbg_report_grid *g, bool colour, FILE *out)
+static void grid_heading(const struct wsdbg_report *r, const struct wsdbg_report_grid *g, const struct wsdbg_sheet *out)
 {
     char kernel[KERNEL_BYTES];
     char *facts = NULL;
@@ -120,7 +136,7 @@ static void grid_heading(const struct wsdbg_report *r, const struct wsdbg_report
         fprintf(text, ", launch ?");
     fclose(text);
     kernel_text(g->kernel, kernel, sizeof kernel);
-    wsdbg_report_line(out, heading(colour), "%s%s", kernel, facts ? facts : "");
+    wsdbg_report_line(out, heading(out), "%s%s", kernel, facts ? facts : "");
     free(facts);
     char registers[16] = "?", ctas[16] = "?";
     if (g->registers.known)
@@ -131,12 +147,15 @@ static void grid_heading(const struct wsdbg_report *r, const struct wsdbg_report
     if (g->launched_at[0])
         wsdbg_report_wrap(out, NULL, "  ", g->launched_at);
     wsdbg_report_line(out, NULL,
-                      "  %s%son %s, %s registers a thread at launch, %u of %s CTAs seen, %u of %u warps, %u exited",
-                      rank, rank[0] ? " " : "", or_unknown(g->device_name), registers, g->cta_seen, ctas, g->warps_seen,
+                      "  %s%son %s, %s registers a thread at launch, %u of %s CTAs %s, %u of %u warps, %u exited", rank,
+                      rank[0] ? " " : "", or_unknown(g->device_name), registers, g->cta_seen, ctas,
+                      wsdbg_report_lacks_ctas(r, g) ? "there now" : "seen", g->warps_seen,
                       g->cta_seen * g->warps_per_cta, g->warps_exited);
+    if (wsdbg_report_lacks_ctas(r, g))
+        wsdbg_report_line(out, NULL, "  (the other CTAs have ended, or have not begun)");
 }
 
-static void names_line(const struct wsdbg_report *r, FILE *out)
+static void names_line(const struct wsdbg_report *r, const struct wsdbg_sheet *out)
 {
     const char *names = wsdbg_report_names_text(r);
     if (names)
@@ -144,18 +163,18 @@ static void names_line(const struct wsdbg_report *r, FILE *out)
 }
 
 /* Grids that run come before those that ended; of the latter only the first is shown beside running ones. */
-static void grids_block(const struct wsdbg_report *r, bool colour, FILE *out)
+static void grids_block(const struct wsdbg_report *r, const struct wsdbg_sheet *out)
 {
     size_t shown = 0;
     for (int running = 1; running >= 0; running--) {
         for (uint32_t i = 0; i < r->grid_count; i++) {
             if (r->grids[i].running != (running == 1) || (!running && shown > 0) || shown >= 3)
                 continue;
-            grid_heading(r, &r->grids[i], colour, out);
+            grid_heading(r, &r->grids[i], out);
             if (shown == 0)
                 names_line(r, out);
-            wsdbg_report_warp_lines(r, i, colour, out);
-            wsdbg_report_barrier_lines(r, i, colour, out);
+            wsdbg_report_warp_lines(r, i, out);
+            wsdbg_report_barrier_lines(r, i, out);
             shown++;
         }
     }
@@ -164,13 +183,13 @@ static void grids_block(const struct wsdbg_report *r, bool colour, FILE *out)
                           r->grid_count - shown == 1 ? "" : "s");
 }
 
-static void evidence_block(const struct wsdbg_report *r, bool colour, FILE *out)
+static void evidence_block(const struct wsdbg_report *r, const struct wsdbg_sheet *out)
 {
     const struct wsdbg_report_finding *f = r->finding_count ? &r->findings[0] : NULL;
     if (!f || f->evidence_count == 0)
         return;
     char text[WSDBG_PLACE_BYTES + 400];
-    wsdbg_report_line(out, heading(colour), "Evidence");
+    wsdbg_report_line(out, heading(out), "Evidence");
     for (size_t i = 0; i < f->line_count && i < LIST_LINES; i++) {
         wsdbg_report_evidence_line_text(&f->lines[i], text, sizeof text);
         wsdbg_report_line(out, NULL, "  - %s", text);
@@ -179,15 +198,15 @@ static void evidence_block(const struct wsdbg_report *r, bool colour, FILE *out)
         wsdbg_report_line(out, NULL, "  … and %zu more (table evidence)", f->line_count - LIST_LINES);
 }
 
-static void host_block(const struct wsdbg_report *r, bool colour, FILE *out)
+static void host_block(const struct wsdbg_report *r, const struct wsdbg_sheet *out)
 {
     if (r->host_process_count > 0) {
-        wsdbg_report_host_lines(r, heading(colour), out);
+        wsdbg_report_host_lines(r, heading(out), out);
         return;
     }
     if (r->thread_count == 0)
         return;
-    wsdbg_report_line(out, heading(colour), "Host threads blocked");
+    wsdbg_report_line(out, heading(out), "Host threads blocked");
     for (size_t i = 0; i < r->thread_count && i < LIST_LINES; i++) {
         const struct wsdbg_report_thread *t = &r->threads[i];
         char time[32] = "?";
@@ -203,11 +222,11 @@ static void host_block(const struct wsdbg_report *r, bool colour, FILE *out)
         wsdbg_report_line(out, NULL, "  … and %zu more (@threads)", r->thread_count - LIST_LINES);
 }
 
-static void unseen_block(const struct wsdbg_report *r, bool colour, FILE *out)
+static void unseen_block(const struct wsdbg_report *r, const struct wsdbg_sheet *out)
 {
     if (r->note_count + r->torn_events + r->foreign_slots + r->lost_rows == 0)
         return;
-    wsdbg_report_line(out, heading(colour), "Not seen");
+    wsdbg_report_line(out, heading(out), "Not seen");
     for (size_t i = 0; i < r->note_count && i < LIST_LINES; i++)
         wsdbg_report_line(out, NULL, "  - %s", r->notes[i]);
     if (r->note_count > LIST_LINES)
@@ -220,13 +239,13 @@ static void unseen_block(const struct wsdbg_report *r, bool colour, FILE *out)
     }
 }
 
-static void overlaps_block(const struct wsdbg_report *r, bool colour, FILE *out)
+static void overlaps_block(const struct wsdbg_report *r, const struct wsdbg_sheet *out)
 {
     char kernel[KERNEL_BYTES], role[WSDBG_REPORT_LABEL_BYTES], text[256];
     const char *note = wsdbg_report_overlap_note(r);
     if (r->overlap_count == 0)
         return;
-    wsdbg_report_line(out, heading(colour), "%s", wsdbg_report_overlap_caption());
+    wsdbg_report_line(out, heading(out), "%s", wsdbg_report_overlap_caption());
     for (size_t i = 0; i < r->overlap_count && i < OVERLAP_LINES; i++) {
         const struct wsdbg_report_overlap *o = &r->overlaps[i];
         if (i == 0 || o->grid != o[-1].grid) {
@@ -243,7 +262,7 @@ static void overlaps_block(const struct wsdbg_report *r, bool colour, FILE *out)
         wsdbg_report_wrap(out, NULL, "  ", note);
 }
 
-static void activity_line(const struct wsdbg_report *r, FILE *out)
+static void activity_line(const struct wsdbg_report *r, const struct wsdbg_sheet *out)
 {
     const struct wsdbg_report_activity *a = &r->activity;
     char kernels[32], copies[32];
@@ -257,10 +276,10 @@ static void activity_line(const struct wsdbg_report *r, FILE *out)
                       a->kernels, kernels, a->copies, (double)a->copy_bytes / 1e6, copies, a->sets);
 }
 
-static void faults_block(const struct wsdbg_report *r, bool colour, FILE *out)
+static void faults_block(const struct wsdbg_report *r, const struct wsdbg_sheet *out)
 {
     for (size_t i = 0; i < r->fault_count && i < LIST_LINES; i++)
-        wsdbg_report_wrap(out, heading(colour), "", r->faults[i].sentence);
+        wsdbg_report_wrap(out, heading(out), "", r->faults[i].sentence);
 }
 
 /* What a library asks for and does not need is no alarm: a refused question is shown as one where the program ended
@@ -280,11 +299,11 @@ static bool is_alarm(const struct wsdbg_report *r, const struct wsdbg_report_ref
     return false;
 }
 
-static void refusal_lines(const struct wsdbg_report_refusal *f, bool colour, FILE *out)
+static void refusal_lines(const struct wsdbg_report_refusal *f, const struct wsdbg_sheet *out)
 {
     char head[96], text[sizeof f->subject + sizeof f->sentence + 96];
     snprintf(head, sizeof head, "REFUSED: %s", f->cause);
-    wsdbg_report_line(out, heading(colour), "%s", head);
+    wsdbg_report_line(out, heading(out), "%s", head);
     snprintf(text, sizeof text, "%s: %s (%s: error %d; %" PRIu64 " time%s)", f->subject, f->sentence, f->call,
              f->result, f->times, f->times == 1 ? "" : "s");
     wsdbg_report_wrap(out, NULL, "  ", text);
@@ -292,14 +311,14 @@ static void refusal_lines(const struct wsdbg_report_refusal *f, bool colour, FIL
         wsdbg_report_wrap(out, NULL, "Fix: ", f->fix);
 }
 
-static void refusals_block(const struct wsdbg_report *r, bool colour, FILE *out)
+static void refusals_block(const struct wsdbg_report *r, const struct wsdbg_sheet *out)
 {
     size_t alarms = 0, quiet = 0;
     for (size_t i = 0; i < r->refusal_count; i++)
         if (!is_alarm(r, &r->refusals[i]))
             quiet++;
         else if (++alarms <= LIST_LINES)
-            refusal_lines(&r->refusals[i], colour, out);
+            refusal_lines(&r->refusals[i], out);
     if (alarms > LIST_LINES)
         wsdbg_report_line(out, NULL, "  … and %zu more (table refusal)", alarms - LIST_LINES);
     if (quiet > 0)
@@ -307,15 +326,24 @@ static void refusals_block(const struct wsdbg_report *r, bool colour, FILE *out)
                           quiet, quiet == 1 ? "" : "s", quiet == 1 ? "" : "s");
 }
 
-static void ran_block(const struct wsdbg_report *r, bool colour, FILE *out)
+/* A command line may hold a whole script. */
+static void program_line(const struct wsdbg_report *r, const struct wsdbg_sheet *out)
+{
+    char command[COMMAND_COLUMNS * 4 + 4];
+    wsdbg_text_escape_into(or_unknown(r->command), command, sizeof command - 4);
+    wsdbg_text_cut(command, COMMAND_COLUMNS);
+    wsdbg_report_line(out, NULL, "Program: %s", command);
+}
+
+static void ran_block(const struct wsdbg_report *r, const struct wsdbg_sheet *out)
 {
     char kernel[KERNEL_BYTES];
     if (r->ended)
-        wsdbg_report_line(out, heading(colour),
+        wsdbg_report_line(out, heading(out),
                           r->ended_hang ? "A hang was found, but no diagnosis is stored." : "No stall seen.");
     else
-        wsdbg_report_line(out, heading(colour), "No stall seen so far: the run goes on, or wsdbg was killed.");
-    wsdbg_report_line(out, NULL, "Program: %s", or_unknown(r->command));
+        wsdbg_report_line(out, heading(out), "No stall seen so far: the run goes on, or wsdbg was killed.");
+    program_line(r, out);
     if (!r->has_snapshot) {
         wsdbg_report_line(out, NULL, "Launches: ? (nothing of the program's GPU work was seen)");
         return;
@@ -369,12 +397,12 @@ void wsdbg_report_evidence_used(const struct wsdbg_report *r, char *out, size_t 
              is_device ? "" : r->ring);
 }
 
-static void session_lines(const struct wsdbg_report *r, FILE *out)
+static void session_lines(const struct wsdbg_report *r, const struct wsdbg_sheet *out)
 {
     char duration[32], delay[64] = "", moved[96], evidence[128], stall[48];
     wsdbg_report_evidence_used(r, evidence, sizeof evidence);
     if (r->diagnosed)
-        wsdbg_report_line(out, NULL, "Program: %s", or_unknown(r->command));
+        program_line(r, out);
     if (r->verdict_delay_ns.known) {
         wsdbg_duration_text(r->verdict_delay_ns.value, duration, sizeof duration);
         snprintf(delay, sizeof delay, ", verdict %s after the stall", duration);
@@ -399,50 +427,50 @@ static void session_lines(const struct wsdbg_report *r, FILE *out)
     }
 }
 
-void wsdbg_report_render_text(const struct wsdbg_report *report, bool colour, FILE *out)
+void wsdbg_report_render_text(const struct wsdbg_report *report, const struct wsdbg_sheet *out)
 {
-    faults_block(report, colour, out);
+    faults_block(report, out);
     if (report->diagnosed && report->finding_count > 0)
-        findings_block(report, colour, out);
+        findings_block(report, out);
     else if (report->diagnosed && report->fault_count == 0)
-        wsdbg_report_line(out, heading(colour),
+        wsdbg_report_line(out, heading(out),
                           wsdbg_report_was_watched(report) ? "STALL: no cause found" : "No cause found");
     else if (report->diagnosed)
-        wsdbg_report_line(out, heading(colour), "FAULT: no cause found");
+        wsdbg_report_line(out, heading(out), "FAULT: no cause found");
     else
-        ran_block(report, colour, out);
-    processes_block(report, colour, out);
+        ran_block(report, out);
+    processes_block(report, out);
     if (report->diagnosed || report->fault_count > 0)
-        grids_block(report, colour, out);
+        grids_block(report, out);
     if (report->diagnosed) {
-        evidence_block(report, colour, out);
-        host_block(report, colour, out);
+        evidence_block(report, out);
+        host_block(report, out);
     }
-    overlaps_block(report, colour, out);
-    refusals_block(report, colour, out);
+    overlaps_block(report, out);
+    refusals_block(report, out);
     for (size_t i = 0; i < report->schedule_count; i++)
         wsdbg_report_wrap(out, NULL, "Schedule: ", or_unknown(report->schedules[i]));
     activity_line(report, out);
-    unseen_block(report, colour, out);
+    unseen_block(report, out);
     session_lines(report, out);
 }
 
-void wsdbg_report_render_picture(const struct wsdbg_report *report, bool colour, FILE *out)
+void wsdbg_report_render_picture(const struct wsdbg_report *report, const struct wsdbg_sheet *out)
 {
-    processes_block(report, colour, out);
-    grids_block(report, colour, out);
-    host_block(report, colour, out);
-    unseen_block(report, colour, out);
+    processes_block(report, out);
+    grids_block(report, out);
+    host_block(report, out);
+    unseen_block(report, out);
     session_lines(report, out);
 }
 
-struct wsdbg_error *wsdbg_report_text(struct wsdbg_store *store, bool colour, FILE *out)
+struct wsdbg_error *wsdbg_report_text(struct wsdbg_store *store, const struct wsdbg_sheet *out)
 {
     struct wsdbg_report report;
     struct wsdbg_error *error = wsdbg_report_load(store, &report);
     if (error)
         return error;
-    wsdbg_report_render_text(&report, colour, out);
+    wsdbg_report_render_text(&report, out);
     wsdbg_report_deinit(&report);
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* report_words.c - the words for a row of the report: numbers and their ranges, sets of warps, what is waited for.
  * Pure: a row in, text out. */
 #include "store/fold.h"
+#include "store/report_internal.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -116,6 +117,23 @@ static void poll_text(const struct wsdbg_report_warps *w, char *out, size_t byte
         snprintf(out, bytes, "polls 0x%" PRIx64 "%s, value %s", (uint64_t)w->address.low, width, value);
     else
         snprintf(out, bytes, "polls %s addresses%s, value %s", w->address.known ? "several" : "unknown", width, value);
+}
+
+bool wsdbg_report_lacks_ctas(const struct wsdbg_report *r, const struct wsdbg_report_grid *g)
+{
+    return g->running && g->cta_seen < g->cta_total && r->look_count > 0;
+}
+
+void wsdbg_report_where_text(const struct wsdbg_report_warps *w, char *out, size_t bytes)
+{
+    char lines[48];
+    wsdbg_range_text(w->line, lines, sizeof lines);
+    if (w->place[0])
+        snprintf(out, bytes, "%s", w->place);
+    else if (w->line.known)
+        snprintf(out, bytes, "%s%s%s", w->file[0] ? w->file : "line ", w->file[0] ? ":" : "", lines);
+    else
+        snprintf(out, bytes, "%s", "");
 }
 
 void wsdbg_report_wait_text(const struct wsdbg_report_warps *w, char *out, size_t bytes)

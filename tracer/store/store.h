@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "base/sheet.h"
 #include "base/progress.h"
 #include "diagnose/finding.h"
 #include "diagnose/refused.h"
@@ -98,7 +99,9 @@ void wsdbg_store_restart_time(struct wsdbg_store *store);
 void wsdbg_store_lift_time_limit(struct wsdbg_store *store);
 
 /* Runs one SQL statement, or the canned query "@name ARGUMENT…", on a read-only store and prints its rows.  An aligned
- * table has its long texts cut to fit in `columns`, the width of a terminal; 0 = nothing is cut. */
+ * table has its long texts cut to fit in `columns`, the width of a terminal; 0 = nothing is cut.  Few rows that do not
+ * fit are shown whole, a line a column.  The aligned table of a
+ * canned query has kernels' names as their authors wrote them. */
 enum wsdbg_query_format { WSDBG_QUERY_ALIGNED, WSDBG_QUERY_CSV, WSDBG_QUERY_JSON };
 struct wsdbg_error *wsdbg_store_query(struct wsdbg_store *store, const char *sql_or_name,
                                       enum wsdbg_query_format format, size_t columns, FILE *out);
@@ -108,7 +111,7 @@ struct wsdbg_error *wsdbg_store_lacks_histories(struct wsdbg_store *store, const
 void wsdbg_store_list_queries(FILE *out);
 
 /* The report of a stored session, from the database alone. */
-struct wsdbg_error *wsdbg_report_text(struct wsdbg_store *store, bool colour, FILE *out);
+struct wsdbg_error *wsdbg_report_text(struct wsdbg_store *store, const struct wsdbg_sheet *out);
 struct wsdbg_error *wsdbg_report_json(struct wsdbg_store *store, FILE *out);
 
 #endif

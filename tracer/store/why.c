@@ -53,8 +53,16 @@ static void drop_histories(struct wsdbg_snapshot *s)
         s->warps[i].history_first = s->warps[i].history_count = 0;
 }
 
-/* Warps with these shares, as groups of the answer's parts. */
-static struct wsdbg_error *add_parts(const struct wsdbg_snapshot *s, unsigned shares, struct wsdbg_why_answer *answer)
+/* A warp of which only some threads arrived is a part of its own. */
+static bool is_torn(const struct wsdbg_account_row *row)
+{
+    return row->threads > 0;
+}
+
+/* Warps with these shares, as groups of the answer's parts; `torn`: NULL, or the one warp of which some threads came.
+ */
+static struct wsdbg_error *add_parts(const struct wsdbg_snapshot *s, unsigned shares,
+                                     const struct wsdbg_account_row *torn, struct wsdbg_why_answer *answer)
 {
     const struct wsdbg_account *account = &answer->account;
     uint32_t *warps = malloc((account->row_count + 1) * sizeof *warps);
@@ -65,7 +73,7 @@ static struct wsdbg_error *add_parts(const struct wsdbg_snapshot *s, unsigned sh
         return &wsdbg_error_no_memory;
     for (size_t i = 0; i < account->row_count; i++) {
         const struct wsdbg_account_row *row = &account->rows[i];
-        if (row->shares != shares)
+        if (row->shares != shares || (torn ? row != torn : is_torn(row)))
             continue;
         const bool differs = row->last_deed.kind != deed.kind || row->last_deed.iteration != deed.iteration;
         if (warp_count == 0)
@@ -83,7 +91,11 @@ static struct wsdbg_error *add_parts(const struct wsdbg_snapshot *s, unsigned sh
     if (grown)
         answer->parts = grown;
     for (size_t i = 0; i < group_count && !error; i++) {
-        answer->parts[answer->part_count++] = (struct wsdbg_why_part){groups[i], shares, deed};
+        answer->parts[answer->part_count++] = (struct wsdbg_why_part){.group = groups[i],
+                                                                      .shares = shares,
+                                                                      .arrived = torn ? torn->arrived : 0,
+                                                                      .threads = torn ? torn->threads : 0,
+                                                                      .last_deed = deed};
         groups[i] = (struct wsdbg_why_group){0};
     }
     wsdbg_why_groups_destroy(groups, group_count);
@@ -94,7 +106,10 @@ static struct wsdbg_error *fill_parts(const struct wsdbg_snapshot *s, struct wsd
 {
     struct wsdbg_error *error = NULL;
     for (unsigned shares = 0; shares < 2 * WSDBG_SHARE_LEFT && !error; shares++)
-        error = add_parts(s, shares, answer);
+        error = add_parts(s, shares, NULL, answer);
+    for (size_t i = 0; i < answer->account.row_count && !error; i++)
+        if (is_torn(&answer->account.rows[i]))
+            error = add_parts(s, answer->account.rows[i].shares, &answer->account.rows[i], answer);
     return error;
 }
 

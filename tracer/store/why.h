@@ -6,6 +6,7 @@
 #ifndef WSDBG_STORE_WHY_H
 #define WSDBG_STORE_WHY_H
 
+#include "base/sheet.h"
 #include "store/store.h"
 
 struct wsdbg_why_question {
@@ -21,8 +22,8 @@ struct wsdbg_error *wsdbg_why_ask(struct wsdbg_store *store, const struct wsdbg_
                                   struct wsdbg_why **out);
 void wsdbg_why_destroy(struct wsdbg_why *why);
 
-/* Lines of at most 120 columns, control characters escaped. */
-void wsdbg_why_text(const struct wsdbg_why *why, bool colour, FILE *out);
+/* Lines of at most 120 columns, fewer on a narrow terminal; control characters escaped. */
+void wsdbg_why_text(const struct wsdbg_why *why, const struct wsdbg_sheet *out);
 /* One object as docs/why.schema.json says. */
 struct wsdbg_error *wsdbg_why_json(const struct wsdbg_why *why, FILE *out);
 

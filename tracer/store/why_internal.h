@@ -48,6 +48,7 @@ struct wsdbg_why_hops {
 struct wsdbg_why_part {
     struct wsdbg_why_group group;
     unsigned shares;                      /* enum wsdbg_share */
+    uint32_t arrived, threads;            /* of a warp of which only some threads arrived, else 0 */
     struct wsdbg_history_event last_deed; /* of all of them; kind NONE = none, or they differ */
 };
 

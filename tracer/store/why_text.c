@@ -13,14 +13,13 @@ enum { INDENT_MOST = 8 }; /* hops deeper than this stand below each other */
 
 struct writing {
     const struct wsdbg_why *why;
-    bool colour;
-    FILE *out;
+    const struct wsdbg_sheet *out;
     uint32_t told; /* the finding that was printed last, WSDBG_NONE at first */
 };
 
 static void heading(struct writing *w, const char *text)
 {
-    wsdbg_report_line(w->out, w->colour ? "1" : NULL, "%s", text);
+    wsdbg_report_line(w->out, w->out->colour ? "1" : NULL, "%s", text);
 }
 
 static const struct wsdbg_snapshot *picture(struct writing *w)
@@ -67,14 +66,15 @@ static void finding_block(struct writing *w, uint32_t index, const char *before)
     const struct wsdbg_report_finding *f = &w->why->report.findings[index];
     const char *tint = w->why->report.hang && index == 0 ? "1;31" : "1;33";
     const bool again = w->told == index;
-    wsdbg_report_line(w->out, w->colour ? tint : NULL, "%s%s (%s)%s", before, wsdbg_cause_name(f->cause),
-                      wsdbg_confidence_name(f->confidence), again ? ", as above" : "");
+    char title[WSDBG_TITLE_BYTES];
+    wsdbg_report_title(&w->why->report, index, title);
+    wsdbg_report_line(w->out, w->out->colour ? tint : NULL, "%s%s%s", before, title, again ? ", as above" : "");
     w->told = index;
     if (again)
         return;
     wsdbg_report_wrap(w->out, NULL, "  ", f->sentence);
     if (f->fix[0])
-        wsdbg_report_wrap(w->out, w->colour ? "32" : NULL, "Fix: ", f->fix);
+        wsdbg_report_wrap(w->out, w->out->colour ? "32" : NULL, "Fix: ", f->fix);
 }
 
 static void relation_block(struct writing *w, const struct wsdbg_why_answer *a)
@@ -148,7 +148,7 @@ static void hop_line(struct writing *w, const struct wsdbg_why_hop *hop, int ind
     char state[512];
     const bool known = hop->end == WSDBG_WHY_SHOWN || hop->end == WSDBG_WHY_RING;
     const char *how = how_words(hop);
-    const char *tint = !w->colour ? NULL : wsdbg_warp_state_waits(hop->group.words.state) ? "33" : "2";
+    const char *tint = !w->out->colour ? NULL : wsdbg_warp_state_waits(hop->group.words.state) ? "33" : "2";
     state_text(&hop->group, state, sizeof state);
     wsdbg_report_line(w->out, tint, "%*s%s%s%s: %s%s", indent, "", hop->group.who, how ? ", " : "", how ? how : "",
                       known ? wsdbg_warp_state_name(hop->group.words.state) : state, end_words(hop->end));
@@ -253,7 +253,10 @@ static void deeds_line(struct writing *w, const struct wsdbg_why_part *part)
                  {WSDBG_SHARE_SKIPPED, "went past without arriving"}};
     char text[160] = "", newest[96];
     size_t used = 0;
-    for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++)
+    if (part->threads)
+        used = (size_t)snprintf(text, sizeof text, "%u of %u lanes arrived, %u did not", part->arrived, part->threads,
+                                part->threads - part->arrived);
+    for (size_t i = part->threads ? 1 : 0; i < sizeof deeds / sizeof *deeds; i++)
         if (part->shares & deeds[i].share)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", deeds[i].words);
     deed_text(&part->last_deed, newest, sizeof newest);
@@ -357,14 +360,14 @@ static void more_line(struct writing *w)
                           wsdbg_cause_name(why->report.findings[finding].cause));
 }
 
-void wsdbg_why_text(const struct wsdbg_why *why, bool colour, FILE *out)
+void wsdbg_why_text(const struct wsdbg_why *why, const struct wsdbg_sheet *out)
 {
-    struct writing w = {why, colour, out, WSDBG_NONE};
+    struct writing w = {why, out, WSDBG_NONE};
     if (why->of_finding)
         finding_block(&w, 0, why->report.hang ? "HANG: " : "");
     for (size_t i = 0; i < why->answer_count; i++) {
         if (i > 0 || why->of_finding)
-            fputc('\n', out);
+            fputc('\n', out->file);
         if (why->answers[i].barrier == WSDBG_NONE)
             warp_answer(&w, &why->answers[i]);
         else

@@ -3,6 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "base/console.h"
 
 static bool has_verdict(const struct wsdbg_watch *watch)
 {
@@ -20,6 +23,26 @@ static void say_fault(const struct wsdbg_closing *closing)
                                "still over a bad address (driver 580)");
 }
 
+static void say_line(const struct wsdbg_watch *watch, const char *what, const char *word, const char *database)
+{
+    if (watch)
+        wsdbg_watch_say(watch, "%s%s%s", what, word, database);
+    else
+        wsdbg_say("%s%s%s", what, word, database);
+}
+
+void wsdbg_closing_say_next(const struct wsdbg_watch *watch, const char *database)
+{
+    say_line(watch, "session in ", "", database);
+    if (!strchr(database, '/')) {
+        say_line(watch, "show it: wsdbg view; explain it: wsdbg why; ask it: wsdbg query", "", "");
+        return;
+    }
+    say_line(watch, "show it: ", "wsdbg view ", database);
+    say_line(watch, "explain it: ", "wsdbg why ", database);
+    say_line(watch, "ask it: ", "wsdbg query ", database);
+}
+
 static void say_session(const struct wsdbg_closing *closing)
 {
     const struct wsdbg_watch *watch = closing->watch;
@@ -27,9 +50,7 @@ static void say_session(const struct wsdbg_closing *closing)
         wsdbg_watch_say(watch, "%s lacks %s: it could not be stored", closing->output,
                         watch->verdict_not_stored ? "the verdict" : "what was seen last");
     if ((has_verdict(watch) && !watch->verdict_not_stored) || closing->ended_by_follower)
-        wsdbg_watch_say(watch,
-                        "session in %s; show it: wsdbg view %s; explain it: wsdbg why %s; ask it: wsdbg query %s",
-                        closing->output, closing->output, closing->output, closing->output);
+        wsdbg_closing_say_next(watch, closing->output);
 }
 
 static void say_unwatched(const struct wsdbg_closing *closing)

@@ -17,6 +17,9 @@ struct wsdbg_closing {
     bool could_dump;        /* another run could have the driver write a dump at a fault */
 };
 
+/* Where the session is, and the commands that read it.  In the current folder they need no name: they take the newest
+ * session there.  watch NULL = on stderr. */
+void wsdbg_closing_say_next(const struct wsdbg_watch *watch, const char *database);
 void wsdbg_closing_say(const struct wsdbg_closing *closing);
 /* Whether something of the program was not watched, whoever is to blame. */
 bool wsdbg_closing_lacks_something(const struct wsdbg_closing *closing);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/console.h"
+#include "base/sheet.h"
 #include "store/report.h"
 
 /* A log that cannot be written must not cost the words themselves. */
@@ -60,14 +61,15 @@ static struct wsdbg_error *render(const struct wsdbg_session_info *info, const s
         return &wsdbg_error_no_memory;
     if (title)
         fprintf(memory, "wsdbg: %s\n", title);
+    const struct wsdbg_sheet sheet = wsdbg_sheet_on(memory, stderr);
     struct wsdbg_session_info now = *info;
     if (snapshot->look_count > 0)
         now.evidence = snapshot->source;
     struct wsdbg_error *error = wsdbg_report_gather(&now, snapshot, diagnosis, NULL, &report);
     if (!error && diagnosis)
-        wsdbg_report_render_text(&report, wsdbg_console_colour(stderr), memory);
+        wsdbg_report_render_text(&report, &sheet);
     else if (!error)
-        wsdbg_report_render_picture(&report, wsdbg_console_colour(stderr), memory);
+        wsdbg_report_render_picture(&report, &sheet);
     if (!error)
         wsdbg_report_deinit(&report);
     fclose(memory);
