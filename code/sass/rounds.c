@@ -14,7 +14,7 @@
 #include "sass/sums.h"
 #include "sass/trace_nodes.h"
 
-enum { EDGES_MOST = 16, QUOTIENTS_MOST = 32, JOINS_MOST = 128, DEPTH_MOST = 64, WORK_MOST = 1 << 13 };
+enum { EDGES_MOST = 16, QUOTIENTS_MOST = 32, JOINS_MOST = 128, DEPTH_MOST = 64, WORK_MOST = 1 << 12 };
 /* Keys of what is no node. */
 #define KEY_ROUNDS ((uint64_t)0x10 << 56)
 #define KEY_QUOTIENT ((uint64_t)0x11 << 56)
@@ -27,7 +27,7 @@ struct quotient {
 /* What is known of a place where values meet. */
 struct join {
     uint64_t key;
-    bool is_open; /* it is being looked at */
+    uint32_t order; /* it is being looked at, as the first, the second, … of those inside each other; 0 = it is known */
     struct wsdbg_sum sum;
 };
 
@@ -37,6 +37,8 @@ struct finder {
     uint32_t quotient_count;
     struct join joins[JOINS_MOST];
     uint32_t join_count;
+    uint32_t open_count;
+    uint32_t met; /* the first of those being looked at that was met by the one at hand */
     uint32_t work, depth;
 };
 
@@ -247,19 +249,6 @@ static struct wsdbg_sum sum_of_inputs(struct finder *finder, uint64_t key, const
     return wsdbg_sum_plus(&begin, &rounds, step);
 }
 
-/* Whether a sum names a value that is still looked at: another sum may be found for that. */
-static bool names_open(struct finder *finder, const struct wsdbg_sum *sum)
-{
-    for (uint32_t i = 0; i < sum->count; i++) {
-        const uint64_t of = sum->terms[i].of;
-        const struct join *join = join_at(finder, of);
-        if ((join && join->is_open) ||
-            ((of & KEY_QUOTIENT) == KEY_QUOTIENT && names_open(finder, &finder->quotients[(uint32_t)of].of)))
-            return true;
-    }
-    return false;
-}
-
 /* Looks at what the register holds where the loops around begin: to meet it there first shows how it grows. */
 static void look_around(struct finder *finder, uint64_t key)
 {
@@ -272,26 +261,37 @@ static void look_around(struct finder *finder, uint64_t key)
         sum_of_key(finder, wsdbg_trace_key(WSDBG_TRACE_ENTRY, head, wsdbg_trace_register_of(key)));
 }
 
-static struct wsdbg_sum sum_of_join(struct finder *finder, uint64_t key)
+/* A sum that was found while an outer value is looked at, and that met this value, may be found to be more later. */
+static struct wsdbg_sum sum_of_new_join(struct finder *finder, uint64_t key)
 {
     uint64_t keys[EDGES_MOST];
-    if (!join_at(finder, key))
-        look_around(finder, key);
-    const struct join *join = join_at(finder, key);
-    if (join)
-        return join->is_open ? itself(key) : join->sum;
-    if (finder->join_count == JOINS_MOST)
-        return itself(key);
-    const uint32_t place = finder->join_count++, count = find_inputs(finder, key, keys);
-    finder->joins[place] = (struct join){key, true, {0}};
+    const uint32_t place = finder->join_count++, met = finder->met, order = ++finder->open_count;
+    const uint32_t count = find_inputs(finder, key, keys);
+    finder->joins[place] = (struct join){key, order, {0}};
+    finder->met = order;
     struct wsdbg_sum sum = count ? sum_of_inputs(finder, key, keys, count) : itself(key);
     if (sum.is_lost)
         sum = itself(key);
-    finder->joins[place].is_open = false;
+    finder->open_count--;
+    finder->joins[place].order = 0;
     finder->joins[place].sum = sum;
-    if (names_open(finder, &sum))
+    if (finder->met < order)
         finder->joins[place] = finder->joins[--finder->join_count];
+    finder->met = finder->met < met ? finder->met : met;
     return sum;
+}
+
+static struct wsdbg_sum sum_of_join(struct finder *finder, uint64_t key)
+{
+    if (!join_at(finder, key))
+        look_around(finder, key);
+    const struct join *join = join_at(finder, key);
+    if (!join)
+        return finder->join_count < JOINS_MOST ? sum_of_new_join(finder, key) : itself(key);
+    if (!join->order)
+        return join->sum;
+    finder->met = join->order < finder->met ? join->order : finder->met;
+    return itself(key);
 }
 
 /* ---- nodes ---- */
