@@ -2,6 +2,7 @@
 #include "sass/access.h"
 
 #include "sass/lanes.h"
+#include "sass/rounds.h"
 #include "sass/trace.h"
 
 #include <stdlib.h>
@@ -206,7 +207,12 @@ static struct wsdbg_values source_of(const struct finding *finding, uint32_t num
 
 static void set_address(const struct finding *finding, const struct shape *shape, struct wsdbg_access *out)
 {
-    const struct wsdbg_values address = source_of(finding, out->instruction, shape->address, shape->address_part);
+    struct wsdbg_values address = source_of(finding, out->instruction, shape->address, shape->address_part);
+    const struct wsdbg_instruction *instruction = &finding->graph->instructions[out->instruction];
+    const bool is_endless = address.kind == WSDBG_VALUES_ANY || (address.kind == WSDBG_VALUES_STEPS && !address.count);
+    if (is_endless && instruction->is_whole && shape->address >= 0 && shape->address < instruction->source_count)
+        wsdbg_rounds_of(finding->trace, out->instruction, &instruction->sources[shape->address],
+                        (unsigned)shape->address_part, &address);
     out->address = set_of(&address);
     out->address.base &= OFFSET_MASK;
     out->is_any_rank = address.rank == WSDBG_RANK_OTHER || shape->is_multicast ||

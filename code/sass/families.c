@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "sass/families_alike.h"
+
 enum { PLACES_MAX = 256, STAGES_MAX = 64, MBARRIER_BYTES = 8 };
 
 /* A place that some access names exactly, or at which a warp waits. */
@@ -244,6 +246,7 @@ static void add_place(struct survey *survey, struct wsdbg_families *families, co
     struct wsdbg_family *last = families->count ? &families->rows[families->count - 1] : NULL;
     if (last && last->stride == 0 && last->first + last->places * MBARRIER_BYTES == place->offset &&
         is_used_alike(survey, last, place) && last->places < STAGES_MAX &&
+        !wsdbg_family_turns_round(survey->source, last, place->offset) &&
         expected_at(survey, last->first) == expected_at(survey, place->offset)) {
         last->places++;
         last->uses |= place->uses;
@@ -377,18 +380,66 @@ static void join_parts(struct survey *survey, struct wsdbg_family *part)
     }
 }
 
+static uint32_t expected_of_survey(void *survey, uint32_t offset)
+{
+    return expected_at(survey, offset);
+}
+
+/* Whether the code says which mbarriers there are: it initialises some, and each at a place that is known. */
+static bool knows_all(const struct survey *survey)
+{
+    bool any = false;
+    for (size_t i = 0; i < survey->source->access_count; i++) {
+        const struct wsdbg_access *access = &survey->source->accesses[i];
+        if (access->kind == WSDBG_ACCESS_INIT && (!access->address.known || !access->address.count))
+            return false;
+        any |= access->kind == WSDBG_ACCESS_INIT;
+    }
+    return any;
+}
+
+static bool is_initialised(const struct survey *survey, uint32_t offset)
+{
+    for (size_t i = 0; i < survey->source->access_count; i++) {
+        const struct wsdbg_access *access = &survey->source->accesses[i];
+        const struct wsdbg_family row = {.first = (uint32_t)access->address.base & WSDBG_OFFSET_MASK,
+                                         .stride = access->address.stride,
+                                         .places = access->address.count};
+        uint32_t stage;
+        if (access->kind == WSDBG_ACCESS_INIT && access->address.known && covers(&row, offset, &stage))
+            return true;
+    }
+    return false;
+}
+
+/* An access may begin at a place that is no mbarrier: its least stage is another one, or how far down it goes is not
+ * known.  The array begins behind it, if at all. */
+static void trim(struct survey *survey, size_t number)
+{
+    struct wsdbg_family *array = &survey->arrays[number];
+    while (!survey->counted[number] && array->places && !place_at(survey, array->first, false) &&
+           !expected_at(survey, array->first) && !is_initialised(survey, array->first)) {
+        array->first += array->stride;
+        array->places--;
+    }
+}
+
 static void settle(struct survey *survey, struct wsdbg_families *families)
 {
+    const bool trims = knows_all(survey);
     for (size_t i = 0; i < survey->array_count; i++)
         measure(survey, i);
     for (size_t i = 0; i < survey->array_count; i++)
         join_parts(survey, &survey->arrays[i]);
     for (size_t i = 0; i < survey->array_count; i++)
         join_gaps(survey, &survey->arrays[i]);
+    for (size_t i = 0; trims && i < survey->array_count; i++)
+        trim(survey, i);
     if (survey->array_count)
         qsort(survey->arrays, survey->array_count, sizeof *survey->arrays, by_first);
     for (size_t i = 0; i < survey->array_count; i++)
-        add_array(families, &survey->arrays[i]);
+        if (survey->arrays[i].places)
+            add_array(families, &survey->arrays[i]);
     if (survey->place_count)
         qsort(survey->places, survey->place_count, sizeof *survey->places, by_offset);
     /* Singles in a row grow one family: its stride stays 0 until it is done. */
@@ -399,6 +450,7 @@ static void settle(struct survey *survey, struct wsdbg_families *families)
             families->rows[i].stride = MBARRIER_BYTES;
     if (families->count)
         qsort(families->rows, families->count, sizeof *families->rows, by_first);
+    wsdbg_families_join_alike(survey->source, expected_of_survey, survey, families);
     for (size_t i = 0; i < families->count; i++)
         families->rows[i].closed =
             fills_variable(survey, &families->rows[i]) ||

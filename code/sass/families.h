@@ -37,6 +37,7 @@ struct wsdbg_shared_variable {
 struct wsdbg_families_source {
     const struct wsdbg_access *accesses;
     size_t access_count;
+    const uint64_t *comers; /* by access: a bit for each warp whose threads may reach it; NULL = not known */
     const uint32_t *waited; /* offsets at which warps were seen to wait */
     size_t waited_count;
     /* What the word of the mbarrier at an offset expects; 0 = not known.  May be NULL. */

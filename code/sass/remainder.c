@@ -86,43 +86,103 @@ static bool is_difference(const struct wsdbg_definitions *definitions, struct va
 {
     const struct wsdbg_instruction *adds = writer_of(definitions, difference, WSDBG_OP_IADD3, WSDBG_OP_UIADD3, 3);
     const struct wsdbg_instruction *multiplies = writer_of(definitions, difference, WSDBG_OP_IMAD, WSDBG_OP_UIMAD, 3);
-    if (adds)
-        return is_value(definitions, difference.written, 0, false, x) &&
-               is_value(definitions, difference.written, 1, true, high) && is_number(adds, 2, 0);
+    for (unsigned i = 0; adds && i < 2; i++)
+        if (is_value(definitions, difference.written, i, false, x) &&
+            is_value(definitions, difference.written, 1 - i, true, high) && is_number(adds, 2, 0))
+            return true;
     return multiplies && !multiplies->is_wide && !multiplies->is_high && is_number(multiplies, 1, 1) &&
            is_value(definitions, difference.written, 0, false, x) &&
            is_value(definitions, difference.written, 2, true, high);
 }
 
+/* value = (difference >> 1) + high in one instruction, or in two: then one of the sources, `half`, is what is shifted.
+ */
+static bool is_half_sum_of(const struct wsdbg_definitions *definitions, struct value value, unsigned half,
+                           struct value *difference, struct value *high)
+{
+    const struct wsdbg_instruction *adds = writer_of(definitions, value, WSDBG_OP_IADD3, WSDBG_OP_UIADD3, 3);
+    const struct wsdbg_instruction *both = writer_of(definitions, value, WSDBG_OP_LEA, WSDBG_OP_ULEA, 4);
+    const struct wsdbg_instruction *sum = adds ? adds : both;
+    const uint32_t all_but_one = 31;
+    uint32_t shift;
+    if (!sum || !is_number(sum, 2, 0) || sum->sources[0].is_negated || sum->sources[1].is_negated ||
+        !value_of(definitions, value.written, &sum->sources[half], difference) ||
+        !value_of(definitions, value.written, &sum->sources[1 - half], high))
+        return false;
+    if (both)
+        return both->is_high && !both->is_signed && !half && is_number(both, 3, all_but_one);
+    return is_shifted(definitions, difference, &shift) && shift == 1;
+}
+
+static bool is_half_sum(const struct wsdbg_definitions *definitions, struct value value, struct value *difference,
+                        struct value *high)
+{
+    return is_half_sum_of(definitions, value, 0, difference, high) ||
+           is_half_sum_of(definitions, value, 1, difference, high);
+}
+
 /* value = (x - high >> 1) + high: then *value becomes `high`, and *is_sum is true. */
 static bool is_averaged(const struct wsdbg_definitions *definitions, struct value *value, struct value x, bool *is_sum)
 {
-    const struct wsdbg_instruction *writer = writer_of(definitions, *value, WSDBG_OP_LEA, WSDBG_OP_ULEA, 4);
-    const uint32_t all_but_one = 31;
     struct value difference, high;
-    *is_sum = writer != NULL;
-    if (!writer)
+    *is_sum = is_half_sum(definitions, *value, &difference, &high);
+    if (!*is_sum)
         return true;
-    const uint32_t number = value->written;
-    if (!writer->is_high || writer->is_signed || !is_number(writer, 2, 0) || !is_number(writer, 3, all_but_one) ||
-        writer->sources[0].is_negated || writer->sources[1].is_negated ||
-        !value_of(definitions, number, &writer->sources[0], &difference) ||
-        !value_of(definitions, number, &writer->sources[1], &high))
-        return false;
     *value = high;
     return is_difference(definitions, difference, x, high);
+}
+
+/* Of PTX: an instruction on 64 bits that wrote the value, if it is the one. */
+static const struct wsdbg_instruction *long_writer_of(const struct wsdbg_definitions *definitions, struct value value,
+                                                      uint8_t operation)
+{
+    const struct wsdbg_instruction *writer =
+        value.written == WSDBG_GRAPH_NONE ? NULL : &definitions->graph->instructions[value.written];
+    return writer && writer->operation == operation && writer->is_long && !writer->is_signed ? writer : NULL;
+}
+
+/* Of PTX: value = product >> 32 + *shift, where the product has 64 bits. */
+static bool is_long_shifted(const struct wsdbg_definitions *definitions, struct value value, struct value *product,
+                            uint32_t *shift)
+{
+    const struct wsdbg_instruction *shifts = long_writer_of(definitions, value, WSDBG_OP_SHF);
+    const uint32_t low = 32;
+    if (!shifts || !shifts->is_right_shift || shifts->source_count < 3 ||
+        !wsdbg_compute_is_number(&shifts->sources[1], shift) || *shift < low || *shift > low + SHIFT_MOST ||
+        !value_of(definitions, value.written, &shifts->sources[2], product))
+        return false;
+    *shift -= low;
+    return true;
+}
+
+/* value = the upper half of a product: the instruction that multiplies; NULL = it is none. */
+static const struct wsdbg_instruction *high_product_of(const struct wsdbg_definitions *definitions, struct value *value)
+{
+    const struct wsdbg_instruction *writer = writer_of(definitions, *value, WSDBG_OP_IMAD, WSDBG_OP_UIMAD, 3);
+    const struct wsdbg_instruction *narrows = writer_of(definitions, *value, WSDBG_OP_MOV, WSDBG_OP_MOV, 1);
+    struct value whole, product;
+    uint32_t shift;
+    if (narrows && value_of(definitions, value->written, &narrows->sources[0], &whole) &&
+        is_long_shifted(definitions, whole, &product, &shift) && !shift) {
+        *value = product;
+        writer = long_writer_of(definitions, product, WSDBG_OP_IMAD);
+        return writer && writer->from_words ? writer : NULL;
+    }
+    const unsigned part = writer && writer->is_wide ? 1 : 0;
+    return writer && (writer->is_wide || writer->is_high) && writer->destination_count &&
+                   wsdbg_register_of(&writer->destinations[0], part) == value->reg
+               ? writer
+               : NULL;
 }
 
 /* high = the upper half of (x >> before) * m. */
 static bool is_high_product(const struct wsdbg_definitions *definitions, struct value high, struct value x,
                             uint32_t *before, uint32_t *m)
 {
-    const struct wsdbg_instruction *writer = writer_of(definitions, high, WSDBG_OP_IMAD, WSDBG_OP_UIMAD, 3);
-    const unsigned part = writer && writer->is_wide ? 1 : 0;
+    const struct wsdbg_instruction *writer = high_product_of(definitions, &high);
     struct value factor;
     *before = 0;
-    if (!writer || (!writer->is_wide && !writer->is_high) || writer->is_signed || !writer->destination_count ||
-        wsdbg_register_of(&writer->destinations[0], part) != high.reg || !is_number(writer, 2, 0) ||
+    if (!writer || writer->is_signed || writer->source_count < 3 || !is_number(writer, 2, 0) ||
         !wsdbg_compute_is_number(&writer->sources[1], m) || writer->sources[0].is_negated ||
         !value_of(definitions, high.written, &writer->sources[0], &factor))
         return false;
@@ -152,6 +212,72 @@ bool wsdbg_remainder_at(const struct wsdbg_definitions *definitions, uint32_t in
            value_of(definitions, instruction, &last->sources[0], &value) && is_shifted(definitions, &value, &shift) &&
            is_averaged(definitions, &value, x, &is_sum) && is_high_product(definitions, value, x, &before, &m) &&
            is_reciprocal(before, m, is_sum, shift, *divisor);
+}
+
+/* The least divisor whose reciprocal that may be; 0 = it is none. */
+static uint32_t divisor_of(uint32_t before, uint32_t m, bool is_sum, uint32_t shift)
+{
+    const uint64_t whole = m + ((uint64_t)is_sum << 32), one = (uint64_t)1 << (32 + is_sum + shift);
+    const uint64_t divisor = whole ? (one + whole - 1) / whole << before : 0;
+    return divisor > 1 && divisor <= DIVISOR_MOST && is_reciprocal(before, m, is_sum, shift, (uint32_t)divisor)
+               ? (uint32_t)divisor
+               : 0;
+}
+
+/* Of PTX: the product has 64 bits, and so has what is shifted. */
+static bool is_long_quotient(const struct wsdbg_definitions *definitions, uint32_t number, unsigned reg,
+                             struct wsdbg_quotient *quotient)
+{
+    struct value product;
+    uint32_t shift, m;
+    if (!is_long_shifted(definitions, (struct value){reg, number}, &product, &shift))
+        return false;
+    const struct wsdbg_instruction *multiplies = long_writer_of(definitions, product, WSDBG_OP_IMAD);
+    if (!multiplies || !multiplies->from_words || multiplies->source_count < 3 || !is_number(multiplies, 2, 0) ||
+        !wsdbg_compute_is_number(&multiplies->sources[1], &m))
+        return false;
+    *quotient = (struct wsdbg_quotient){product.written, 0, divisor_of(0, m, false, shift)};
+    return quotient->divisor;
+}
+
+/* The dividend of a quotient whose upper half of a product is `high`: what the product multiplies, or what that is
+ * shifted from. */
+static bool find_dividend(const struct wsdbg_definitions *definitions, struct value high,
+                          struct wsdbg_quotient *quotient, struct value *x)
+{
+    const struct wsdbg_instruction *writer = high_product_of(definitions, &high);
+    struct value before;
+    uint32_t shift;
+    if (!writer || !value_of(definitions, high.written, &writer->sources[0], x))
+        return false;
+    quotient->at = high.written;
+    quotient->source = 0;
+    before = *x;
+    if (!is_shifted(definitions, &before, &shift) || is_same(before, *x))
+        return true;
+    quotient->at = x->written;
+    quotient->source = 2;
+    *x = before;
+    return true;
+}
+
+bool wsdbg_quotient_at(const struct wsdbg_definitions *definitions, uint32_t instruction, unsigned reg,
+                       struct wsdbg_quotient *quotient)
+{
+    struct value value = {reg, instruction}, difference, high, x;
+    uint32_t shift, before, m;
+    bool is_sum;
+    if (is_long_quotient(definitions, instruction, reg, quotient))
+        return true;
+    if (!is_shifted(definitions, &value, &shift))
+        return false;
+    if (!is_half_sum(definitions, value, &difference, &high))
+        high = value;
+    if (!find_dividend(definitions, high, quotient, &x) || !is_averaged(definitions, &value, x, &is_sum) ||
+        !is_high_product(definitions, value, x, &before, &m))
+        return false;
+    quotient->divisor = divisor_of(before, m, is_sum, shift);
+    return quotient->divisor;
 }
 
 /* value is d - 1 where x is negative, else 0. */

@@ -1,5 +1,5 @@
-/* remainder.h - x mod d as a compiler writes it: multiplied by a reciprocal, shifted, multiplied back and subtracted;
- * by a power of two masked and subtracted.
+/* remainder.h - x mod d and x / d as a compiler writes it: multiplied by a reciprocal, shifted, multiplied back and
+ * subtracted; by a power of two masked and subtracted.
  */
 #ifndef WSDBG_SASS_REMAINDER_H
 #define WSDBG_SASS_REMAINDER_H
@@ -13,5 +13,15 @@ bool wsdbg_remainder_at(const struct wsdbg_definitions *definitions, uint32_t in
  * compiler writes for signed numbers. */
 bool wsdbg_signed_remainder_at(const struct wsdbg_definitions *definitions, uint32_t instruction, uint32_t *divisor,
                                uint32_t *below);
+
+/* Source `source` of instruction `at`, an unsigned number of 32 bits, divided by `divisor` and rounded down. */
+struct wsdbg_quotient {
+    uint32_t at;
+    unsigned source;
+    uint32_t divisor;
+};
+/* True where an instruction writes such a quotient to the register. */
+bool wsdbg_quotient_at(const struct wsdbg_definitions *definitions, uint32_t instruction, unsigned reg,
+                       struct wsdbg_quotient *quotient);
 
 #endif

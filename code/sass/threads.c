@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONDITIONS_MOST = 8 }; /* how deep conditions made of conditions are followed */
+enum { WARP_THREADS = 32, CONDITIONS_MOST = 8 }; /* how deep conditions made of conditions are followed */
 
 enum truth { FALSE, TRUE, EITHER };
 
@@ -301,4 +301,44 @@ struct wsdbg_error *wsdbg_threads_may_execute(struct wsdbg_trace *trace, const u
         may[i] = may_execute(&view, instructions[i]);
     free(view.comes);
     return NULL;
+}
+
+/* Which warps may reach each of the accesses, at the instructions `at`. */
+static struct wsdbg_error *ask_warps(struct wsdbg_trace *trace, const uint32_t *at, size_t count, bool *may,
+                                     uint32_t warp_count, uint64_t *comers)
+{
+    struct wsdbg_error *error = NULL;
+    for (uint32_t warp = 0; warp < warp_count && !error; warp++) {
+        wsdbg_trace_turn_to(trace, (struct wsdbg_thread_range){warp * WARP_THREADS, WARP_THREADS});
+        error = wsdbg_threads_may_execute(trace, at, count, may);
+        for (size_t i = 0; i < count; i++)
+            comers[i] |= (uint64_t)may[i] << warp;
+    }
+    return error;
+}
+
+struct wsdbg_error *wsdbg_threads_comers(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
+                                         const struct wsdbg_access *accesses, size_t access_count, uint32_t warp_count,
+                                         uint64_t *comers)
+{
+    struct wsdbg_launch_values guarded = *launch;
+    struct wsdbg_trace *trace = NULL;
+    uint64_t *guards = NULL;
+    uint32_t *at = calloc(access_count + 1, sizeof *at);
+    bool *may = calloc(access_count + 1, sizeof *may);
+    struct wsdbg_error *error = at && may ? wsdbg_threads_guards(graph, &guards) : &wsdbg_error_no_memory;
+    for (size_t i = 0; !error && i < access_count; i++) {
+        at[i] = accesses[i].instruction;
+        comers[i] = 0;
+    }
+    guarded.guards = guards;
+    if (!error)
+        error = wsdbg_trace_create(graph, &guarded, (struct wsdbg_thread_range){0}, &trace);
+    if (!error)
+        error = ask_warps(trace, at, access_count, may, warp_count, comers);
+    wsdbg_trace_destroy(trace);
+    free(guards);
+    free(may);
+    free(at);
+    return error;
 }

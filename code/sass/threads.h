@@ -21,6 +21,12 @@ struct wsdbg_error *wsdbg_graph_create_traced(struct wsdbg_trace *trace, struct 
 struct wsdbg_error *wsdbg_threads_may_execute(struct wsdbg_trace *trace, const uint32_t *instructions,
                                               size_t instruction_count, bool *may);
 
+/* The same for each warp of a CTA, at the instructions of accesses: comers[i] gets a bit for each of the first
+ * `warp_count` warps, 64 at most, that may come to access i.  launch->guards may be NULL, and is not used. */
+struct wsdbg_error *wsdbg_threads_comers(const struct wsdbg_graph *graph, const struct wsdbg_launch_values *launch,
+                                         const struct wsdbg_access *accesses, size_t access_count, uint32_t warp_count,
+                                         uint64_t *comers);
+
 /* The instructions whose guard may come out differently for other threads, or for another size of the CTA: the others
  * need not be asked of every warp (launch->guards).  The caller frees *out. */
 struct wsdbg_error *wsdbg_threads_guards(const struct wsdbg_graph *graph, uint64_t **out);

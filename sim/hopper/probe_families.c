@@ -12,15 +12,17 @@
 
 #include <stdlib.h>
 
+#include "sass/threads.h"
 #include "translate/ptx_code.h"
 
-enum { MBARRIER_BYTES = 8 };
+enum { MBARRIER_BYTES = 8, WARPS_MOST = 64, INSTRUCTIONS_MOST = 1 << 14 };
 
 /* What the code of one function says. */
 struct hopper_probe_code {
     bool was_asked;
     struct wsdbg_access *accesses;
     size_t access_count;
+    uint64_t *comers; /* by access: the warps that may come to it; NULL = not known */
     const struct wsdbg_shared_variable *variables;
     size_t variable_count;
 };
@@ -53,9 +55,36 @@ static struct wsdbg_error *read_text(const struct wsdbg_gpu_module *module, stru
     return wsdbg_ptx_code_create(&image, &probes->ptx);
 }
 
-static struct wsdbg_error *read_code(const struct hopper_probes *probes, const char *name,
+/* The CTA's threads in x, y and z; nothing else of the launch is needed. */
+static bool block_size(void *context, unsigned bank, uint32_t offset_bytes, uint32_t *value)
+{
+    const struct wsdbg_gpu_launch *const launch = context;
+    if (bank || offset_bytes % sizeof *value || offset_bytes >= sizeof launch->block)
+        return false;
+    *value = launch->block[offset_bytes / sizeof *value];
+    return true;
+}
+
+/* Of CTAs whose threads are counted in x, and of code that is not too long. */
+static struct wsdbg_error *find_comers(const struct wsdbg_graph *graph, const struct wsdbg_gpu_launch *launch,
+                                       struct hopper_probe_code *code)
+{
+    const struct wsdbg_launch_values values = {
+        .context = (void *)(uintptr_t)launch, .constant = block_size, .is_in_x = true};
+    const uint32_t warps = (launch->block[0] + HOPPER_LANES - 1) / HOPPER_LANES;
+    if (launch->block[1] != 1 || launch->block[2] != 1 || warps > WARPS_MOST ||
+        wsdbg_graph_instruction_count(graph) > INSTRUCTIONS_MOST)
+        return NULL;
+    code->comers = calloc(code->access_count + 1, sizeof *code->comers);
+    if (!code->comers)
+        return &wsdbg_error_no_memory;
+    return wsdbg_threads_comers(graph, &values, code->accesses, code->access_count, warps, code->comers);
+}
+
+static struct wsdbg_error *read_code(const struct hopper_probes *probes, const struct wsdbg_gpu_launch *launch,
                                      struct hopper_probe_code *code)
 {
+    const char *const name = launch->function->name;
     const struct wsdbg_cubin_function *const function = probes->ptx ? find_function(probes->ptx, name) : NULL;
     const struct wsdbg_launch_values nothing = {0};
     struct wsdbg_graph *graph;
@@ -65,6 +94,8 @@ static struct wsdbg_error *read_code(const struct hopper_probes *probes, const c
     if (error)
         return error;
     error = wsdbg_accesses_find(graph, &nothing, &code->accesses, &code->access_count);
+    if (!error)
+        error = find_comers(graph, launch, code);
     wsdbg_graph_destroy(graph);
     code->variables = wsdbg_ptx_code_shared(probes->ptx, function, &code->variable_count);
     return error;
@@ -80,15 +111,17 @@ static const struct hopper_probe_code *code_of(const struct hopper_cta *cta)
     code->was_asked = true;
     struct wsdbg_error *error = read_text(cta->grid->launch.module, probes);
     if (!error)
-        error = read_code(probes, cta->grid->launch.function->name, code);
+        error = read_code(probes, &cta->grid->launch, code);
     wsdbg_error_destroy(error);
     return code;
 }
 
 void hopper_probe_free_code(struct hopper_probes *probes)
 {
-    for (size_t i = 0; probes->codes && i < probes->code_count; i++)
+    for (size_t i = 0; probes->codes && i < probes->code_count; i++) {
         free(probes->codes[i].accesses);
+        free(probes->codes[i].comers);
+    }
     free(probes->codes);
     wsdbg_ptx_code_destroy(probes->ptx);
 }
@@ -148,6 +181,7 @@ static void add_families(const struct hopper_cta *cta)
     struct wsdbg_families families;
     const struct wsdbg_families_source source = {.accesses = code->accesses,
                                                  .access_count = code->access_count,
+                                                 .comers = code->comers,
                                                  .expected = expected_at,
                                                  .context = (void *)(uintptr_t)cta,
                                                  .variables = code->variables,

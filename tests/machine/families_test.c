@@ -33,7 +33,7 @@ static const struct wsdbg_families *families_with(struct wsdbg_access *accesses,
     const struct wsdbg_look_seen seen = {.grids = &beside};
     const struct wsdbg_look_operands operands = {0};
     families = (struct wsdbg_families){0};
-    assert_null(wsdbg_look_families(&seen, &operands, NULL, &rows, &families));
+    assert_null(wsdbg_look_families(NULL, &seen, &operands, NULL, &rows, &families));
     return &families;
 }
 

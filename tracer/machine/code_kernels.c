@@ -76,43 +76,13 @@ struct wsdbg_error *wsdbg_code_accesses_of_threads(struct wsdbg_machine *machine
     return constants.error;
 }
 
-/* Which warps may reach each of the accesses, at the instructions `at`. */
-static struct wsdbg_error *ask_warps(struct wsdbg_code_kernel *kernel, const struct wsdbg_launch_values *launch,
-                                     const uint32_t *at, bool *may, uint32_t warp_count)
-{
-    struct wsdbg_trace *trace;
-    struct wsdbg_error *error =
-        wsdbg_trace_create(kernel->function->graph, launch, (struct wsdbg_thread_range){0}, &trace);
-    if (error)
-        return error;
-    for (uint32_t warp = 0; warp < warp_count && !error; warp++) {
-        wsdbg_trace_turn_to(trace, (struct wsdbg_thread_range){warp * WSDBG_MACHINE_LANES, WSDBG_MACHINE_LANES});
-        error = wsdbg_threads_may_execute(trace, at, kernel->access_count, may);
-        for (size_t i = 0; i < kernel->access_count; i++)
-            kernel->comers[i] |= (uint64_t)may[i] << warp;
-    }
-    wsdbg_trace_destroy(trace);
-    return error;
-}
-
 static struct wsdbg_error *find_comers(struct wsdbg_machine *machine, uint32_t grid, struct wsdbg_code_kernel *kernel,
                                        uint32_t warp_count)
 {
     struct constants constants = {.machine = machine, .grid = grid};
-    struct wsdbg_launch_values launch = {.context = &constants, .constant = read_constant, .is_in_x = true};
-    uint32_t *at = calloc(kernel->access_count + 1, sizeof *at);
-    bool *may = calloc(kernel->access_count + 1, sizeof *may);
-    uint64_t *guards = NULL;
-    struct wsdbg_error *error =
-        at && may ? wsdbg_threads_guards(kernel->function->graph, &guards) : &wsdbg_error_no_memory;
-    for (size_t i = 0; !error && i < kernel->access_count; i++)
-        at[i] = kernel->accesses[i].instruction;
-    launch.guards = guards;
-    if (!error)
-        error = ask_warps(kernel, &launch, at, may, warp_count);
-    free(guards);
-    free(may);
-    free(at);
+    const struct wsdbg_launch_values launch = {.context = &constants, .constant = read_constant, .is_in_x = true};
+    struct wsdbg_error *error = wsdbg_threads_comers(kernel->function->graph, &launch, kernel->accesses,
+                                                     kernel->access_count, warp_count, kernel->comers);
     if (!constants.error)
         return error;
     wsdbg_error_destroy(error);

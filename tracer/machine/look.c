@@ -89,7 +89,7 @@ static struct wsdbg_error *conclude(struct steps *steps)
     if (!error)
         error = wsdbg_look_writers(source, seen, &steps->operands, tables);
     if (!error)
-        error = wsdbg_look_families(seen, &steps->operands, steps->words, out, steps->families);
+        error = wsdbg_look_families(source, seen, &steps->operands, steps->words, out, steps->families);
     if (!error)
         error = wsdbg_look_roles(source, seen, tables, steps->families);
     if (!error)

@@ -267,10 +267,10 @@ struct wsdbg_error *wsdbg_look_states(const struct wsdbg_look_seen *seen, const 
 /* writes_site of parts. */
 struct wsdbg_error *wsdbg_look_writers(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                        const struct wsdbg_look_operands *operands, struct wsdbg_look_tables *tables);
-/* families[g]: those of grid g. */
-struct wsdbg_error *wsdbg_look_families(const struct wsdbg_look_seen *seen, const struct wsdbg_look_operands *operands,
-                                        const struct wsdbg_words *words, const struct wsdbg_snapshot *rows,
-                                        struct wsdbg_families *families);
+/* families[g]: those of grid g.  source NULL: who comes to which barrier is not known. */
+struct wsdbg_error *wsdbg_look_families(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                        const struct wsdbg_look_operands *operands, const struct wsdbg_words *words,
+                                        const struct wsdbg_snapshot *rows, struct wsdbg_families *families);
 /* Names of roles and families, roles of warps. */
 struct wsdbg_error *wsdbg_look_roles(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
                                      struct wsdbg_look_tables *tables, struct wsdbg_families *families);

@@ -39,24 +39,32 @@ static uint32_t *find_waits(const struct wsdbg_look_operands *operands, const st
     return waited;
 }
 
-struct wsdbg_error *wsdbg_look_families(const struct wsdbg_look_seen *seen, const struct wsdbg_look_operands *operands,
-                                        const struct wsdbg_words *words, const struct wsdbg_snapshot *rows,
-                                        struct wsdbg_families *families)
+/* What the kernel's code says. */
+static struct wsdbg_error *read_kernel(const struct wsdbg_look_source *source, uint32_t grid,
+                                       struct wsdbg_code_kernel *kernel, struct wsdbg_families_source *out)
+{
+    out->accesses = kernel->accesses;
+    out->access_count = kernel->access_count;
+    out->variables = kernel->variables;
+    out->variable_count = kernel->variable_count;
+    return source ? wsdbg_code_comers(source->machine, grid, kernel, &out->comers) : NULL;
+}
+
+struct wsdbg_error *wsdbg_look_families(const struct wsdbg_look_source *source, const struct wsdbg_look_seen *seen,
+                                        const struct wsdbg_look_operands *operands, const struct wsdbg_words *words,
+                                        const struct wsdbg_snapshot *rows, struct wsdbg_families *families)
 {
     struct wsdbg_error *error = NULL;
     for (uint32_t i = 0; !error && i < rows->grid_count; i++) {
-        const struct wsdbg_code_kernel *kernel = seen->grids[i].kernel;
+        struct wsdbg_code_kernel *kernel = seen->grids[i].kernel;
         struct grid_words of = {words, &rows->grids[i]};
-        struct wsdbg_families_source source = {.expected = expected_in_memory, .context = &of};
-        uint32_t *waited = find_waits(operands, rows, i, &source.waited_count);
-        source.waited = waited;
-        if (kernel) {
-            source.accesses = kernel->accesses;
-            source.access_count = kernel->access_count;
-            source.variables = kernel->variables;
-            source.variable_count = kernel->variable_count;
-        }
-        error = waited ? wsdbg_families_find(&source, &families[i]) : &wsdbg_error_no_memory;
+        struct wsdbg_families_source of_grid = {.expected = expected_in_memory, .context = &of};
+        uint32_t *waited = find_waits(operands, rows, i, &of_grid.waited_count);
+        of_grid.waited = waited;
+        if (kernel)
+            error = read_kernel(source, seen->grids[i].machine, kernel, &of_grid);
+        if (!error)
+            error = waited ? wsdbg_families_find(&of_grid, &families[i]) : &wsdbg_error_no_memory;
         free(waited);
     }
     return error;

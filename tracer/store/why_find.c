@@ -128,10 +128,18 @@ static bool reads(const char *text, const char *format, ...)
     return strcasecmp(text, label) == 0;
 }
 
+/* Whether the name is that of a part of a variable, "bars+24", and the text is the variable. */
+static bool names_part_of(const char *name, const char *text)
+{
+    const char *rest = strrchr(name, '+');
+    return rest && rest > name && rest[1] && rest[1 + strspn(rest + 1, "0123456789")] == '\0' &&
+           strlen(text) == (size_t)(rest - name) && strncasecmp(name, text, strlen(text)) == 0;
+}
+
 static bool mbarrier_is_called(const struct wsdbg_barrier *b, const char *name, const char *text)
 {
     const uint32_t offset = b->shared_offset.value;
-    if (name[0] && (reads(text, "%s", name) || reads(text, "%s[%u]", name, b->stage)))
+    if (name[0] && (reads(text, "%s", name) || reads(text, "%s[%u]", name, b->stage) || names_part_of(name, text)))
         return true;
     if (b->shared_offset.known && (reads(text, "0x%x", offset) || reads(text, "mbarrier 0x%x", offset) ||
                                    reads(text, "mbarrier 0x%x[%u]", offset, b->stage)))
