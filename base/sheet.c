@@ -119,8 +119,8 @@ static void put_paragraph(const struct wsdbg_sheet *sheet, const char *text, siz
             *at = ' ';
     if (first && rest && *rest)
         wsdbg_sheet_put(sheet, NULL, first, margin ? margin + HANGING : item_bytes(rest), sheet->columns, rest);
-    else
-        fputc('\n', sheet->file);
+    else /* empty, or there is no memory */
+        fprintf(sheet->file, "%.*s\n", rest ? 0 : (int)bytes, text);
     free(first);
     free(rest);
 }

@@ -12,7 +12,7 @@
 #include "base/sheet.h"
 #include "cmd/options.h"
 
-enum { OPTION_COLUMN_BYTES = 26 };
+enum { OPTION_COLUMN_BYTES = 26, HELP_BYTES_MOST = 1024 };
 
 void wsdbg_help_overview(FILE *out)
 {
@@ -39,22 +39,20 @@ static void name_text(const struct wsdbg_option *option, char *out, size_t bytes
              option->argument ? option->argument : "");
 }
 
-static void print_option_help(const struct wsdbg_option *option, FILE *out)
+/* The help of an option with the choices of it that are refused.  It takes no memory: help also shows without any. */
+static void option_help(const struct wsdbg_option *option, char *out, size_t bytes)
 {
     const char *separator = " (not in this version: ";
-    fputs(option->help, out);
-    if (option->missing) {
-        fputs(" (not in this version)", out);
-        return;
-    }
-    for (const struct wsdbg_choice *choice = option->choices; choice && choice->word; choice++) {
-        if (!choice->missing)
+    size_t used = (size_t)snprintf(out, bytes, "%s%s", option->help, option->missing ? " (not in this version)" : "");
+    for (const struct wsdbg_choice *choice = option->missing ? NULL : option->choices; choice && choice->word;
+         choice++) {
+        if (!choice->missing || used >= bytes)
             continue;
-        fprintf(out, "%s%s", separator, choice->word);
+        used += (size_t)snprintf(out + used, bytes - used, "%s%s", separator, choice->word);
         separator = ", ";
     }
-    if (separator[0] == ',')
-        fputc(')', out);
+    if (separator[0] == ',' && used < bytes)
+        snprintf(out + used, bytes - used, ")");
 }
 
 /* A name that is too long for its column has a line of its own. */
@@ -70,28 +68,20 @@ static void put_option(const struct wsdbg_sheet *sheet, const char *name, const 
 
 static void put_needs(const struct wsdbg_sheet *sheet, const struct wsdbg_command *command)
 {
-    char *text = NULL;
-    if (!command->needs || asprintf(&text, "%s.", command->needs) < 0)
+    char text[HELP_BYTES_MOST];
+    if (!command->needs)
         return;
+    snprintf(text, sizeof text, "%s.", command->needs);
     fputc('\n', sheet->file);
     wsdbg_sheet_put(sheet, NULL, "Needs: ", 0, SIZE_MAX, text);
-    free(text);
 }
 
-/* An option with its help and the choices of it that are refused. */
 static void put_option_row(const struct wsdbg_sheet *sheet, const struct wsdbg_option *option)
 {
-    char name[128], *help = NULL;
-    size_t bytes;
-    FILE *memory = open_memstream(&help, &bytes);
-    if (!memory)
-        return;
-    print_option_help(option, memory);
-    fclose(memory);
+    char name[128], help[HELP_BYTES_MOST];
+    option_help(option, help, sizeof help);
     name_text(option, name, sizeof name);
-    if (help)
-        put_option(sheet, name, help);
-    free(help);
+    put_option(sheet, name, help);
 }
 
 void wsdbg_help_command(const struct wsdbg_command *command, FILE *out)
