@@ -66,6 +66,22 @@ static const struct tab_form tab_forms[] = {
     {1, 5, true},           {1, 4, true},          {1, 3, true}, {0, WHOLE_NAME, false},
 };
 
+/* What opens the view, as its tab shows it; 0 = Tab alone. */
+static char tab_key(const struct viewer *viewer, size_t tab)
+{
+    return viewer_digit(tab) ? viewer_digit(tab) : viewer->panes[tab].view->key;
+}
+
+/* "4 " or "4"; a letter is apart, or it would read like one of the name's, and goes before names are cut. */
+static int key_columns(const struct viewer *viewer, size_t tab, const struct tab_form *form)
+{
+    if (!form->digit_columns || !tab_key(viewer, tab))
+        return 0;
+    if (viewer_digit(tab))
+        return form->digit_columns;
+    return form->name_columns == WHOLE_NAME ? 2 : 0;
+}
+
 static const char *tab_name(const struct viewer_view *view, const struct tab_form *form)
 {
     return form->short_names && view->tab ? view->tab : view->name;
@@ -82,7 +98,7 @@ static int tabs_width(const struct viewer *viewer, size_t first, size_t last, co
 {
     int width = 1;
     for (size_t i = first; i <= last; i++)
-        width += (viewer_digit(i) ? form->digit_columns : 0) + name_columns(viewer, i, form) + 1;
+        width += key_columns(viewer, i, form) + name_columns(viewer, i, form) + 1;
     return width;
 }
 
@@ -102,8 +118,9 @@ static int draw_tab(struct viewer *viewer, struct viewer_canvas *canvas, size_t 
     if (current)
         viewer_put(canvas, 1, at, style, "[");
     viewer->tabs[tab].from = ++at;
-    if (form->digit_columns && viewer_digit(tab))
-        at = viewer_print(canvas, 1, at, VIEWER_STYLE_DIM, form->digit_columns == 1 ? "%c" : "%c ", viewer_digit(tab));
+    if (key_columns(viewer, tab, form))
+        at =
+            viewer_print(canvas, 1, at, VIEWER_STYLE_DIM, "%-*c", key_columns(viewer, tab, form), tab_key(viewer, tab));
     at = viewer_print(canvas, 1, at, style, "%.*s", name_columns(viewer, tab, form),
                       tab_name(viewer->panes[tab].view, form));
     viewer->tabs[tab].to = at;

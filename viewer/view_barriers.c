@@ -19,11 +19,11 @@ enum column { WHERE, MARK, NAME, PHASE, ARRIVALS, BYTES, COMPLETED, WAITERS, OFF
 
 /* The last two are there where barriers were seen in memory. */
 static const struct viewer_column columns[COLUMN_COUNT] = {
-    [WHERE] = {"CTA", 15, 0, false},       [MARK] = {"", 1, 0, false},
-    [NAME] = {"BARRIER", 16, 0, true},     [PHASE] = {"PHASE", -5, 5, false},
-    [ARRIVALS] = {"PENDING", 9, 7, false}, [BYTES] = {"TX BYTES", -8, 4, false},
-    [COMPLETED] = {"DONE", -6, 3, false},  [WAITERS] = {"WAITING", -7, 8, false},
-    [OFFSET] = {"SHARED", 13, 2, false},   [WORD] = {"WORD", 16, 1, false},
+    [WHERE] = {"CTA", 15, 0, false},        [MARK] = {"", 1, 0, false},
+    [NAME] = {"BARRIER", 16, 0, true},      [PHASE] = {"PHASE", -5, 5, false},
+    [ARRIVALS] = {"PENDING", 14, 7, false}, [BYTES] = {"TX BYTES", -8, 4, false},
+    [COMPLETED] = {"DONE", -6, 3, false},   [WAITERS] = {"WAITING", -7, 8, false},
+    [OFFSET] = {"SHARED", 13, 2, false},    [WORD] = {"WORD", 16, 1, false},
 };
 
 static int column_count(const struct wsdbg_snapshot *s)

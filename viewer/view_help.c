@@ -4,13 +4,17 @@
 #include "viewer/keys.h"
 
 /* What a row shows, in the upper half of its data; the lower half is a number in that table. */
-enum part { TITLE, BINDING, VIEW, VIEW_KEY, SORTS, BLANK };
+enum part { TITLE, BINDING, VIEW, VIEW_KEY, SORTS, MARK, BLANK };
 #define DATA(part, number) ((uint64_t)(part) << 32 | (uint64_t)(number))
 #define PART(row) ((enum part)((row)->data >> 32))
 #define NUMBER(row) ((uint32_t)(row)->data)
 
 enum { KEY_COLUMNS = 14, INDENT = 2 };
-static const char *const titles[] = {"Keys", "Views, and keys of their own"};
+static const char *const titles[] = {"Keys", "Views, and keys of their own", "Marks of warps and barriers"};
+static const struct {
+    enum viewer_glyph glyph;
+    const char *means;
+} marks[] = {{VIEWER_GLYPH_CYCLE, "part of a cycle of waits"}, {VIEWER_GLYPH_MARK, "the verdict rests on it"}};
 
 static bool add(struct viewer_rows *rows, enum part part, size_t number, uint32_t index)
 {
@@ -36,7 +40,16 @@ static struct wsdbg_error *build(struct viewer_context *context, struct viewer_r
     fine = fine && add(rows, BLANK, 0, 0) && add(rows, TITLE, 1, 0);
     for (uint32_t i = 0; fine && viewer_views[i]; i++)
         fine = add_view(rows, i);
+    fine = fine && add(rows, BLANK, 0, 0) && add(rows, TITLE, 2, 0);
+    for (size_t i = 0; fine && i < sizeof marks / sizeof *marks; i++)
+        fine = add(rows, MARK, i, 0);
     return fine ? NULL : &wsdbg_error_no_memory;
+}
+
+static void draw_mark(struct viewer_canvas *canvas, uint32_t number)
+{
+    viewer_put_glyph(canvas, 0, INDENT, VIEWER_STYLE_STUCK, marks[number].glyph);
+    viewer_put(canvas, 0, KEY_COLUMNS, VIEWER_STYLE_TEXT, marks[number].means);
 }
 
 static void draw_key(struct viewer_canvas *canvas, int indent, const struct viewer_key *key)
@@ -84,6 +97,9 @@ static void draw_row(struct viewer_context *context, const struct viewer_row *ro
         break;
     case SORTS:
         draw_sorts(canvas, view);
+        break;
+    case MARK:
+        draw_mark(canvas, NUMBER(row));
         break;
     case BLANK:
         break;

@@ -147,6 +147,13 @@ static const char *or_unknown(const char *text)
     return text && *text ? text : "?";
 }
 
+/* Of what is shown: a look at the device goes before what the run began with. */
+static const char *evidence_of(const struct viewer_picture *picture)
+{
+    const bool looked = picture->snapshot && picture->snapshot->look_count > 0;
+    return or_unknown(looked ? picture->snapshot->source : picture->info->evidence);
+}
+
 static void draw_session(const struct viewer_picture *picture, uint32_t line, struct viewer_canvas *canvas)
 {
     const struct wsdbg_session_info *info = picture->info;
@@ -158,7 +165,7 @@ static void draw_session(const struct viewer_picture *picture, uint32_t line, st
         const int at = viewer_put(canvas, 0, 0, VIEWER_STYLE_DIM, "watched  ");
         viewer_print(canvas, 0, at, VIEWER_STYLE_TEXT, "on %s, device %s, observer %s, evidence %s",
                      or_unknown(info->hostname), or_unknown(info->device), or_unknown(info->observer),
-                     or_unknown(info->evidence));
+                     evidence_of(picture));
     } else {
         const struct wsdbg_session_end *end = picture->end;
         if (end->ended_ns > info->started_ns) /* a dump was not watched */

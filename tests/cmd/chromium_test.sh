@@ -42,3 +42,11 @@ shoot()
 }
 shoot wide 1100,1560
 shoot narrow 500,1560
+
+# At 1000 pixels no table scrolls beside room that is left.
+measure='document.querySelectorAll(".scroll").forEach(function (e) { if (e.scrollWidth > e.clientWidth)'
+measure="$measure"' document.getElementById("scrolls").textContent += e.textContent.slice(0, 40) })'
+sed "s#</body>#<pre id=\"scrolls\"></pre><script>//<![CDATA[\n$measure\n//]]></script></body>#" "$folder/report.html" >"$folder/measured.html"
+mv "$folder/measured.html" "$folder/report.html"
+browse --dump-dom --window-size=1000,900 >"$folder/dom.html"
+grep -q '<pre id="scrolls"></pre>' "$folder/dom.html" || fail "a table scrolls: $(grep 'id="scrolls"' "$folder/dom.html")"

@@ -33,7 +33,7 @@ expect() {
 thread='thread (37,0,0) of CTA (0,0,0)'
 expect 0 'FAULT: UNKNOWN' "$thread" 'CUDA_EXCEPTION_4' 'at faults.cu:33' 'executed a trap'
 expect 1 'FAULT: DOUBLE_ARRIVE (likely)' 'at faults.cu:37' "$thread" 'the simulator says: mbarrier 0x'
-expect 2 'FAULT: UNKNOWN' 'CUDA_EXCEPTION_14' 'at faults.cu:40' 'the address 0x10' "$thread"
+expect 2 'FAULT: UNKNOWN (the simulator says where' 'The simulator stopped warp' 'CUDA_EXCEPTION_14' 'at faults.cu:40' 'the address 0x10' "$thread"
 expect 3 'FAULT: UNKNOWN' 'CUDA_EXCEPTION_12' "$thread" 'faults.cu:42'
 expect 4 'FAULT: UNKNOWN' 'CUDA_EXCEPTION_6' 'at faults.cu:44' 'not a multiple of 4' "$thread"
 expect 5 'FAULT: BARRIER_NOT_INIT (likely)' 'Warp 1' '"spare" at faults.cu:46'

@@ -60,10 +60,13 @@ static const struct {
     {"?",
      {NATIVE(8, "/w/libwsdbg-shim.so", "wrap_cuLaunchKernel", "hooks.c", 35),
       NATIVE(8, "/w/lib/wsdbg/sim/libcudart.so.13", "launch_kernel", "launch.c", 88)}},
+    {"waits.c:128 in launch, called from waits.c:200 in run_all", /* without what GCC adds to the names of copies */
+     {NATIVE(9, "/a/waits", "launch.constprop.0.isra.0", "/a/waits.c", 128),
+      NATIVE(9, "/a/waits", "run_all.part.0.cold", "/a/waits.c", 200)}},
     {"gemm.cu:42 in step",
-     {NATIVE(9, "/w/lib/wsdbg/sim/libcudart.so.13", "launch_kernel", "launch.c", 88),
-      NATIVE(9, "/a/gemm", "__cudaLaunchKernel_helper", "/cuda/host_runtime.h", 260),
-      NATIVE(9, "/a/gemm", "step", "/a/gemm.cu", 42)}},
+     {NATIVE(10, "/w/lib/wsdbg/sim/libcudart.so.13", "launch_kernel", "launch.c", 88),
+      NATIVE(10, "/a/gemm", "__cudaLaunchKernel_helper", "/cuda/host_runtime.h", 260),
+      NATIVE(10, "/a/gemm", "step", "/a/gemm.cu", 42)}},
 };
 enum { STACKS = sizeof stacks / sizeof *stacks, FRAMES = sizeof stacks[0].frames / sizeof(struct wsdbg_host_frame) };
 

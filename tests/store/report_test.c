@@ -193,6 +193,18 @@ static void hostile_text_is_escaped_and_cut(void **state)
     example_free(&e);
 }
 
+static void warps_without_a_role_are_named_once(void **state)
+{
+    (void)state;
+    char text[224];
+    struct wsdbg_report_warps w = {.role_name = "warps 0-3", .members = {.bits = {0xf}}};
+    wsdbg_report_who_text(&w, text, sizeof text);
+    assert_string_equal(text, "warps 0-3");
+    strcpy(w.role_name, "producer");
+    wsdbg_report_who_text(&w, text, sizeof text);
+    assert_string_equal(text, "producer, warps 0-3");
+}
+
 static void check_title(enum wsdbg_cause cause, enum wsdbg_confidence sure, enum wsdbg_title_place place,
                         const char *wanted)
 {
@@ -332,6 +344,7 @@ int main(void)
         cmocka_unit_test(a_hang_fits_a_screen),
         cmocka_unit_test(many_different_states_are_folded_further),
         cmocka_unit_test(hostile_text_is_escaped_and_cut),
+        cmocka_unit_test(warps_without_a_role_are_named_once),
         cmocka_unit_test(what_only_says_that_it_hangs_is_headed_so),
         cmocka_unit_test(a_finding_beside_the_first_is_shown_whole),
         cmocka_unit_test(unknown_is_null_and_a_question_mark),

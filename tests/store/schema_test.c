@@ -66,8 +66,34 @@ static void every_table_and_column_is_documented(void **state)
     free(document);
 }
 
+/* All statements of the ```sql blocks. */
+static void the_examples_can_be_asked(void **state)
+{
+    (void)state;
+    sqlite3 *db;
+    char *document = read_document(), *block = strstr(document, "\n```sql\n");
+    int statements = 0;
+    assert_non_null(block);
+    block += strlen("\n```sql\n");
+    *strstr(block, "\n```\n") = '\0';
+    assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, wsdbg_schema_sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, wsdbg_views_sql, NULL, NULL, NULL), SQLITE_OK);
+    for (const char *at = block; *at;) {
+        sqlite3_stmt *statement;
+        if (sqlite3_prepare_v2(db, at, -1, &statement, &at) != SQLITE_OK)
+            fail_msg("docs/SCHEMA.md: %s", sqlite3_errmsg(db));
+        statements += statement != NULL;
+        sqlite3_finalize(statement);
+    }
+    assert_true(statements >= 3);
+    sqlite3_close(db);
+    free(document);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_table_and_column_is_documented)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_table_and_column_is_documented),
+                                       cmocka_unit_test(the_examples_can_be_asked)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

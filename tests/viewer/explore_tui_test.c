@@ -44,6 +44,7 @@ static void the_same_hang_is_on_the_screen(void **state)
         SCREEN(100, 30, WSDBG_BINARY, "explore", "--tui", "--replay", seed, "-o", "again.db", "--", SIM_APP, "lost");
     screen_expect(screen, "finished");
     screen_expect(screen, "HANG: ");
+    screen_expect(screen, "observer driver, evidence simulator"); /* as the report has it: of the picture shown */
     screen_press(screen, "9");
     snprintf(title, sizeof title, "hang in schedule %s of launch 0 (lost)", seed);
     screen_expect(screen, title);

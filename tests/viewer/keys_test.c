@@ -117,11 +117,11 @@ static void the_cursor_moves_by_row_by_page_and_to_the_ends(void **state)
     screen_press(screen, KEY_PAGE_UP);
     screen_expect_cursor_on(screen, "Keys");
     screen_press(screen, "G");
-    screen_expect_cursor_on(screen, "this page");
+    screen_expect_cursor_on(screen, "the verdict rests on it");
     screen_press(screen, KEY_DOWN "g");
     screen_expect_cursor_on(screen, "Keys");
     screen_press(screen, KEY_END);
-    screen_expect_cursor_on(screen, "this page");
+    screen_expect_cursor_on(screen, "the verdict rests on it");
     screen_press(screen, KEY_HOME);
     screen_expect_cursor_on(screen, "Keys");
     view_leave(screen);

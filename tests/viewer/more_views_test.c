@@ -27,7 +27,7 @@ static void the_digits_stay_on_the_tabs(void **state)
     screen_press(screen, "4");
     screen_expect(screen, " 1over 2caus 3warp[4barriers]5grap 6time 7sour 8regs 9log rank memo note 0help");
     screen_resize(screen, 200, 24);
-    screen_expect(screen, "[4 barriers]5 graph 6 timeline 7 source 8 registers 9 log ranks memory notes 0 help");
+    screen_expect(screen, "[4 barriers]5 graph 6 timeline 7 source 8 registers 9 log R ranks M memory notes 0 help");
     view_leave(screen);
 }
 

@@ -215,7 +215,7 @@ static const char *where_arrivals_are_seen(const struct wsdbg_case *c)
 {
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_case_warp(c, w)->history_count)
-            return " The events show how often each warp arrived: wsdbg query FILE.db @timeline";
+            return " The events show how often each warp arrived: wsdbg query @timeline";
     return " How often each warp arrives is seen with probes, or under --device sim.";
 }
 

@@ -72,7 +72,7 @@ static void say_cycle(struct wsdbg_case *c, uint32_t first, const struct wsdbg_w
     if (c->of_machine)
         wsdbg_print(finding->fix, sizeof finding->fix,
                     "Look for an arrival or copy that a path skips, or that must come before its warp's own wait. To "
-                    "list those that would end these waits: wsdbg query FILE.db @wakers");
+                    "list those that would end these waits: wsdbg query @wakers");
     for (uint32_t w = 0; w < c->warp_count; w++)
         if (wsdbg_set_has(members, w))
             wsdbg_tell_wait(c, finding, w);

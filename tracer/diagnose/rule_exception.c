@@ -28,6 +28,19 @@ enum {
     TOLD = 6
 };
 
+/* What a simulated device says of the error, if this grid caused it; "" = nothing. */
+static const char *words_of(const struct wsdbg_case *c)
+{
+    const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
+    return wsdbg_fault_words_of(&c->snapshot->contexts[grid->context], grid);
+}
+
+/* Who found the error. */
+static const char *stopper(const struct wsdbg_case *c)
+{
+    return words_of(c)[0] ? "simulator" : "GPU";
+}
+
 static uint32_t local_warp(const struct wsdbg_case *c, uint32_t warp)
 {
     uint32_t w = 0;
@@ -283,11 +296,12 @@ static void say_too_many(struct wsdbg_case *c, const struct wsdbg_exception *e, 
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrived on %s%s %s: the barrier is initialised for %u arrival%s, %s. The GPU stopped the warp in "
+                "%s arrived on %s%s %s: the barrier is initialised for %u arrival%s, %s. The %s stopped the warp in "
                 "%s with %s.",
                 wsdbg_say_warp(c, local_warp(c, e->warp)).text, wsdbg_say_object(c, barrier).text, say_place(c, e).text,
                 word.pending ? "too often" : "again before the phase completed", word.expected,
-                word.expected == 1 ? "" : "s", say_left(&word).text, say_thread(c, e).text, say_code(e).text);
+                word.expected == 1 ? "" : "s", say_left(&word).text, stopper(c), say_thread(c, e).text,
+                say_code(e).text);
     wsdbg_print(
         finding->fix, sizeof finding->fix,
         shared
@@ -319,10 +333,10 @@ static void say_nobody(struct wsdbg_case *c, const struct wsdbg_exception *e)
         return;
     const bool arrived = e->exact || may_have_arrived_in_others(c, local_warp(c, e->warp));
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s %s of another CTA of its cluster%s, but that CTA has exited. The GPU stopped the warp in %s with "
+                "%s %s of another CTA of its cluster%s, but that CTA has exited. The %s stopped the warp in %s with "
                 "%s.",
                 wsdbg_say_warp(c, local_warp(c, e->warp)).text,
-                arrived ? "arrived on an mbarrier" : "accessed shared memory", say_place(c, e).text,
+                arrived ? "arrived on an mbarrier" : "accessed shared memory", say_place(c, e).text, stopper(c),
                 say_thread(c, e).text, say_code(e).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "End the kernel with a cluster barrier, so that no CTA exits while others still %s.",
@@ -353,10 +367,10 @@ static void say_not_initialised(struct wsdbg_case *c, const struct wsdbg_excepti
     else if (in_code == WSDBG_MATCH_NO && c->snapshot->access_count > 0)
         wsdbg_print(why, sizeof why, ", and no instruction of the kernel initialises one there");
     wsdbg_print(finding->sentence, sizeof finding->sentence,
-                "%s arrived on %s%s, but the word there (0x%016llx) was not an mbarrier%s. The GPU stopped the warp in "
+                "%s arrived on %s%s, but the word there (0x%016llx) was not an mbarrier%s. The %s stopped the warp in "
                 "%s with %s.",
                 wsdbg_say_warp(c, local_warp(c, e->warp)).text, wsdbg_say_object(c, barrier).text, say_place(c, e).text,
-                (unsigned long long)c->snapshot->barriers[barrier].word.value, why, say_thread(c, e).text,
+                (unsigned long long)c->snapshot->barriers[barrier].word.value, why, stopper(c), say_thread(c, e).text,
                 say_code(e).text);
     wsdbg_print(finding->fix, sizeof finding->fix,
                 "Initialise every stage (mbarrier.init, then fence.mbarrier_init), and synchronise all warps before "
@@ -399,19 +413,12 @@ static void say_unknown(struct wsdbg_case *c, const struct wsdbg_exception *e)
         wsdbg_print(object, sizeof object, ", an %s on %s",
                     e->access == WSDBG_ACCESS_WAIT ? "mbarrier wait" : "mbarrier operation",
                     wsdbg_say_object(c, e->barrier).text);
-    wsdbg_print(finding->sentence, sizeof finding->sentence, "the GPU stopped %s in %s with %s%s%s%s.",
+    wsdbg_print(finding->sentence, sizeof finding->sentence, "the %s stopped %s in %s with %s%s%s%s.", stopper(c),
                 wsdbg_say_warp(c, local_warp(c, e->warp)).text, say_thread(c, e).text, say_code(e).text,
                 say_place(c, e).text, say_what(e).text, object);
     if (e->misaligned_bytes)
         wsdbg_print(finding->fix, sizeof finding->fix, "Give the access an address that is a multiple of %u.",
                     e->misaligned_bytes);
-}
-
-/* What a simulated device says of the error, if this grid caused it; "" = nothing. */
-static const char *words_of(const struct wsdbg_case *c)
-{
-    const struct wsdbg_grid *grid = &c->snapshot->grids[c->grid];
-    return wsdbg_fault_words_of(&c->snapshot->contexts[grid->context], grid);
 }
 
 static void tell(struct wsdbg_case *c, uint32_t barrier)

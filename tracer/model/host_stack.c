@@ -89,14 +89,29 @@ bool wsdbg_host_frame_is_simulators(const struct wsdbg_host_frame *frame)
     return found && found + strlen(folder) == wsdbg_place_file(frame->module);
 }
 
+/* A function as its source has it: without what GCC adds to the names of copies and parts of it. */
+static void function_text(const char *function, char *out, size_t bytes)
+{
+    static const char *const added[] = {".isra.", ".constprop.", ".part.", ".cold", ".lto_priv."};
+    size_t length = strlen(function);
+    for (size_t i = 0; i < sizeof added / sizeof *added; i++) {
+        const char *found = strstr(function, added[i]);
+        if (found && found > function && (size_t)(found - function) < length)
+            length = (size_t)(found - function);
+    }
+    snprintf(out, bytes, "%.*s", (int)length, function);
+}
+
 /* A line of the simulator's tells a reader nothing about the program. */
 static void native_text(const struct wsdbg_host_frame *frame, char *out, size_t bytes)
 {
     const char *module = frame->module[0] ? wsdbg_place_file(frame->module) : "?";
+    char function[sizeof frame->function];
+    function_text(frame->function, function, sizeof function);
     if (frame->function[0] && frame->line.known && frame->file[0] && !wsdbg_host_frame_is_simulators(frame))
-        snprintf(out, bytes, "%s:%" PRIu32 " in %s", wsdbg_place_file(frame->file), frame->line.value, frame->function);
+        snprintf(out, bytes, "%s:%" PRIu32 " in %s", wsdbg_place_file(frame->file), frame->line.value, function);
     else if (frame->function[0])
-        snprintf(out, bytes, "%s", frame->function);
+        snprintf(out, bytes, "%s", function);
     else if (frame->offset_bytes.known)
         snprintf(out, bytes, "%s+0x%" PRIx64, module, frame->offset_bytes.value);
     else

@@ -3,6 +3,7 @@
 #include "store/export.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "store/graph.h"
 #include "store/load.h"
@@ -14,11 +15,12 @@ static void put_warps(const struct wsdbg_stored_graph *graph, size_t index, FILE
 {
     const struct wsdbg_report_warps *w = &graph->warps[index];
     char role[WSDBG_REPORT_LABEL_BYTES], members[136], ctas[48], label[512];
-    wsdbg_report_role_text(w, role, sizeof role);
+    wsdbg_report_role_beside_warps(w, role, sizeof role);
     wsdbg_report_members_text(&w->members, members, sizeof members);
     wsdbg_report_cta_text(w->cta_count, w->cta, ctas, sizeof ctas);
-    snprintf(label, sizeof label, "%s\n%s, %s\n%s%s%s", role, members, ctas, wsdbg_warp_state_name(w->state),
-             w->place[0] ? "\n" : "", w->place);
+    const bool has_role = strcmp(role, "-") != 0;
+    snprintf(label, sizeof label, "%s%s%s, %s\n%s%s%s", has_role ? role : "", has_role ? "\n" : "", members, ctas,
+             wsdbg_warp_state_name(w->state), w->place[0] ? "\n" : "", w->place);
     fprintf(out, "  warps%zu [shape=box, label=", index);
     wsdbg_put_dot_string(out, label);
     fputs("];\n", out);

@@ -317,6 +317,8 @@ void wsdbg_report_cta_text(uint32_t count, const uint32_t *cta, char *out, size_
 void wsdbg_report_role_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
 /* The same for where the warps are named beside it: "-" for a role of which only its warps are known ("warps 0-3"). */
 void wsdbg_report_role_beside_warps(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
+/* "producer, warps 0-3"; of a role of which only its warps are known just these. */
+void wsdbg_report_who_text(const struct wsdbg_report_warps *warps, char *out, size_t bytes);
 /* "of roles and barriers are inferred from the code": of the names that the report for the terminal shows, one was
  * inferred.  "... may be inferred ..." where that is not known.  NULL: the author gave all of them. */
 const char *wsdbg_report_names_text(const struct wsdbg_report *report);

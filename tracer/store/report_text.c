@@ -72,7 +72,8 @@ static void findings_block(const struct wsdbg_report *r, const struct wsdbg_shee
     if (wsdbg_report_rank(r, first->process)[0])
         wsdbg_report_line(out, heading(out), "%s", r->processes[first->process].name);
     if (fault && first->cause == WSDBG_CAUSE_UNKNOWN)
-        wsdbg_report_line(out, colours, "FAULT: UNKNOWN (the GPU says where, nothing says why)");
+        wsdbg_report_line(out, colours, "FAULT: UNKNOWN (the %s says where, nothing says why)",
+                          r->device && strcmp(r->device, "sim") == 0 ? "simulator" : "GPU");
     else
         wsdbg_report_line(out, colours, "%s: %s", r->hang ? "HANG" : fault ? "FAULT" : "STALL", title);
     wsdbg_report_wrap(out, NULL, "  ", first->sentence);

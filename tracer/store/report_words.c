@@ -104,6 +104,17 @@ void wsdbg_report_role_beside_warps(const struct wsdbg_report_warps *w, char *ou
         wsdbg_report_role_text(w, out, bytes);
 }
 
+void wsdbg_report_who_text(const struct wsdbg_report_warps *w, char *out, size_t bytes)
+{
+    char role[WSDBG_REPORT_LABEL_BYTES], members[136];
+    wsdbg_report_role_text(w, role, sizeof role);
+    wsdbg_report_members_text(&w->members, members, sizeof members);
+    if (is_called_by_warps(w->role_name))
+        snprintf(out, bytes, "%s", members);
+    else
+        snprintf(out, bytes, "%s, %s", role, members);
+}
+
 static void poll_text(const struct wsdbg_report_warps *w, char *out, size_t bytes)
 {
     char value[48] = "?", width[32] = "";

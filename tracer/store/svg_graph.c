@@ -5,6 +5,8 @@
  */
 #include "store/html_internal.h"
 
+#include <string.h>
+
 #include "base/text.h"
 #include "store/quote.h"
 
@@ -73,11 +75,13 @@ struct box_text {
 
 static void warps_text(const struct wsdbg_report_warps *w, bool wakes, struct box_text *out)
 {
-    char members[136], ctas[48];
-    wsdbg_report_role_text(w, out->lines[0], sizeof out->lines[0]);
+    char members[136], ctas[48], role[WSDBG_REPORT_LABEL_BYTES];
+    wsdbg_report_role_beside_warps(w, role, sizeof role);
     wsdbg_report_members_text(&w->members, members, sizeof members);
     wsdbg_report_cta_text(w->cta_count, w->cta, ctas, sizeof ctas);
-    snprintf(out->lines[1], sizeof out->lines[1], "%s, %s", members, ctas);
+    const bool has_role = strcmp(role, "-") != 0;
+    snprintf(out->lines[0], sizeof out->lines[0], "%s", has_role ? role : members);
+    snprintf(out->lines[1], sizeof out->lines[1], "%s%s%s", has_role ? members : "", has_role ? ", " : "", ctas);
     const char *state = wsdbg_warp_state_name(w->state);
     if (wakes && w->state == WSDBG_WARP_EXITED)
         snprintf(out->lines[2], sizeof out->lines[2], "%s: cannot end it", state);

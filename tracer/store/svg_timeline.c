@@ -158,10 +158,8 @@ static void put_span(const struct timeline *t, const struct wsdbg_wait_span *spa
 
 static void put_label(const struct lane *lane, int y, FILE *out)
 {
-    char role[WSDBG_REPORT_LABEL_BYTES], members[136], text[224];
-    wsdbg_report_role_text(&lane->warps, role, sizeof role);
-    wsdbg_report_members_text(&lane->warps.members, members, sizeof members);
-    snprintf(text, sizeof text - 4, "%s, %s", role, members);
+    char text[224];
+    wsdbg_report_who_text(&lane->warps, text, sizeof text - 4);
     wsdbg_text_cut(text, LABEL_COLUMNS);
     fprintf(out, "<text x=\"8\" y=\"%d\">", y + 14);
     wsdbg_put_xml(out, text);
