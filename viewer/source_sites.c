@@ -125,3 +125,13 @@ struct wsdbg_error *viewer_sites_read(const struct viewer_context *context, stru
         error = read_sites(context, state);
     return error ? error : place_sites(context, state);
 }
+
+bool viewer_sites_are_elsewhere(const struct viewer_sites *state, uint32_t group)
+{
+    for (size_t i = 0; i < state->site_count && !state->machine_code; i++) {
+        const struct viewer_source_text *file = viewer_sites_file(state, state->sites[i].module);
+        if (state->sites[i].group == group && !state->sites[i].at && file && file->text)
+            return true;
+    }
+    return false;
+}

@@ -36,4 +36,7 @@ struct wsdbg_error *viewer_sites_read(const struct viewer_context *context, stru
 const struct viewer_source_text *viewer_sites_file(const struct viewer_sites *state, uint32_t module);
 void viewer_sites_deinit(struct viewer_sites *state);
 
+/* Whether a group waits at no line of the text that is shown. */
+bool viewer_sites_are_elsewhere(const struct viewer_sites *state, uint32_t group);
+
 #endif

@@ -247,17 +247,6 @@ static void draw_no_lines(const struct viewer_context *context, const struct vie
                                                  : "These waits record no source line:");
 }
 
-/* Where a wait is that is at no line of the text: "" = it is at one, or not known. */
-static const char *place_elsewhere(const struct viewer_sites *state, uint32_t group, const struct wsdbg_report_warps *w)
-{
-    for (size_t i = 0; i < state->site_count && !state->machine_code; i++) {
-        const struct viewer_source_text *file = viewer_sites_file(state, state->sites[i].module);
-        if (state->sites[i].group == group && !state->sites[i].at && file && file->text)
-            return w->place;
-    }
-    return "";
-}
-
 static void draw_site(const struct viewer_context *context, const struct viewer_row *row, struct viewer_canvas *canvas)
 {
     const struct viewer_sites *state = context->state;
@@ -272,7 +261,7 @@ static void draw_site(const struct viewer_context *context, const struct viewer_
     viewer_put_glyph(canvas, 0, 8, VIEWER_STYLE_WAITING, VIEWER_GLYPH_LAST_BRANCH);
     const int at = viewer_print(canvas, 0, 10, VIEWER_STYLE_WAITING, "%s: %s", role, wait);
     const unsigned mask = viewer_folded_mask(&state->folded, &state->folded.groups[GROUP(row)]);
-    const char *place = place_elsewhere(state, GROUP(row), &w);
+    const char *place = viewer_sites_are_elsewhere(state, GROUP(row)) ? w.place : "";
     viewer_print(canvas, 0, at, mask ? VIEWER_STYLE_STRONG : VIEWER_STYLE_TEXT, "  %s, %s, %s%s%s", ctas, members,
                  since, place[0] ? ", " : "", place);
 }
