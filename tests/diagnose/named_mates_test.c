@@ -7,12 +7,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "ways.h"
 
-enum { GROUP = 4, WARPS = 2 * GROUP, ROUNDS = 3, FILLED = 1, DONE };
+enum { GROUP = 4, WARPS = 2 * GROUP, ROUNDS = 3, FILLED = 1, DONE, WRONG };
 enum { WAITS_FILLED, ANNOUNCES, FILLS, WAITS_DONE, ACCESSES };
 
 static struct way ways[WARPS];
@@ -22,23 +23,27 @@ static void use(struct way *way, uint8_t kind, uint32_t access, uint32_t id, uin
     way_add(way, kind, id, threads)->access = access;
 }
 
+/* What the other warps of the first warpgroup do, which do not announce it. */
+enum others { WAIT_TOO, NAME_ANOTHER_ID, ARE_IDLE };
+
 /* announces: the warps of the first warpgroup that do, a bit each; threads: what the barrier DONE counts. */
-static bool stand(struct picture *p, uint32_t announces, uint32_t threads)
+static bool stand(struct picture *p, uint32_t announces, uint32_t threads, enum others others)
 {
     static const bool waits[ACCESSES] = {[WAITS_FILLED] = true, [WAITS_DONE] = true};
-    const uint32_t all = WARPS * 32;
+    const uint32_t all = others == ARE_IDLE ? 160 : WARPS * 32;
     picture_init(p, 1, WARPS, 32);
-    for (uint32_t id = 0; id <= DONE; id++)
+    for (uint32_t id = 0; id <= WRONG; id++)
         picture_object(p, WSDBG_BARRIER_NAMED, id);
     for (uint32_t i = 0; i < ACCESSES; i++)
         picture_access(p, waits[i] ? WSDBG_ACCESS_NAMED_SYNC : WSDBG_ACCESS_NAMED_ARRIVE, 0, 0, 0, WSDBG_LANES_ALL);
     for (uint32_t w = 0; w < WARPS; w++) {
         ways[w] = (struct way){.warp = w, .lanes = UINT32_MAX};
         for (uint32_t i = 0; i < ROUNDS; i++) {
-            if (w < GROUP)
+            const bool announces_it = w < GROUP && announces >> w & 1;
+            if (w < GROUP && (announces_it || others != ARE_IDLE))
                 use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, WAITS_FILLED, FILLED, all);
-            if (w < GROUP && announces >> w & 1)
-                use(&ways[w], WSDBG_ACCESS_NAMED_ARRIVE, ANNOUNCES, DONE, threads);
+            if (announces_it || (w < GROUP && others == NAME_ANOTHER_ID))
+                use(&ways[w], WSDBG_ACCESS_NAMED_ARRIVE, ANNOUNCES, announces_it ? DONE : WRONG, threads);
             if (w >= GROUP) {
                 use(&ways[w], WSDBG_ACCESS_NAMED_ARRIVE, FILLS, FILLED, all);
                 use(&ways[w], WSDBG_ACCESS_NAMED_SYNC, WAITS_DONE, DONE, threads);
@@ -66,14 +71,37 @@ static void warps_that_never_come_with_their_mates_are_told(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct picture p;
         print_message("%s\n", rows[i].name);
-        const bool stands = stand(&p, rows[i].announces, rows[i].threads);
+        const bool stands = stand(&p, rows[i].announces, rows[i].threads, WAIT_TOO);
         ways_check(&p, stands, rows[i].cause, rows[i].says);
+    }
+    (void)state;
+}
+
+static void who_names_another_id_or_has_no_part_is_not_called_likely(void **state)
+{
+    static const enum others rows[] = {NAME_ANOTHER_ID, ARE_IDLE};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct picture p;
+        struct wsdbg_diagnosis diagnosis;
+        assert_true(stand(&p, 0x1, 256, rows[i]));
+        picture_still(&p);
+        picture_judge(&p, &diagnosis);
+        for (size_t k = 0; k < diagnosis.finding_count; k++) {
+            print_message("  %s\n", diagnosis.findings[k].sentence);
+            assert_false(strstr(diagnosis.findings[k].sentence, "never come to named barrier 2, though") &&
+                         diagnosis.findings[k].confidence >= WSDBG_CONFIDENCE_LIKELY);
+        }
+        wsdbg_diagnosis_deinit(&diagnosis);
+        picture_deinit(&p);
     }
     (void)state;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(warps_that_never_come_with_their_mates_are_told)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(warps_that_never_come_with_their_mates_are_told),
+        cmocka_unit_test(who_names_another_id_or_has_no_part_is_not_called_likely),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

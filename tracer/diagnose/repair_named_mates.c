@@ -73,6 +73,65 @@ static bool follow_mate(struct wsdbg_trial *t, const struct meeting *meeting, ui
     return true;
 }
 
+/* Whether one of the warps executes the instruction. */
+static bool executes(const struct wsdbg_trial *t, const struct wsdbg_warp_set *warps, uint32_t access)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; wsdbg_set_has(warps, agent->warp) && k < agent->step_count; k++)
+            if (agent->steps[k].access == access)
+                return true;
+    }
+    return false;
+}
+
+/* Whether one of those who come executes the instruction with this id. */
+static bool come_with(const struct wsdbg_trial *t, const struct meeting *meeting, uint32_t access, uint32_t id)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; wsdbg_set_has(&meeting->comers, agent->warp) && k < agent->step_count; k++)
+            if (agent->steps[k].access == access && wsdbg_replay_is_use(&agent->steps[k], id))
+                return true;
+    }
+    return false;
+}
+
+/* Whether a missing warp executes the very instruction by which others come to the barrier, and names an id with it
+ * that they never do: then that is the mistake. */
+static bool names_another_id(const struct wsdbg_trial *t, const struct meeting *meeting)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; wsdbg_set_has(&meeting->missing, agent->warp) && k < agent->step_count; k++) {
+            const struct wsdbg_step_row *step = &agent->steps[k];
+            if ((step->kind == WSDBG_ACCESS_NAMED_SYNC || step->kind == WSDBG_ACCESS_NAMED_ARRIVE) &&
+                step->access != WSDBG_NONE && come_with(t, meeting, step->access, meeting->id) &&
+                !come_with(t, meeting, step->access, step->address))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the missing warps work with those who come: they wait or arrive together at something but a barrier of all
+ * threads.  If not, they may be meant to be idle, and the count is wrong. */
+static bool work_together(const struct wsdbg_trial *t, const struct meeting *meeting)
+{
+    for (uint32_t i = 0; i < t->replay->agent_count; i++) {
+        const struct wsdbg_replay_agent *agent = &t->replay->agents[i];
+        for (uint32_t k = 0; wsdbg_set_has(&meeting->missing, agent->warp) && k < agent->step_count; k++) {
+            const struct wsdbg_step_row *step = &agent->steps[k];
+            const bool is_of_some = agent->target[k] != WSDBG_NONE
+                                        ? step->kind != WSDBG_ACCESS_INIT
+                                        : step->kind == WSDBG_ACCESS_NAMED_SYNC && step->number;
+            if (is_of_some && step->access != WSDBG_NONE && executes(t, &meeting->comers, step->access))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* In all CTAs in which mates are missing. */
 static void try_barrier(struct wsdbg_trial *t, uint32_t id, uint32_t threads)
 {
@@ -80,8 +139,9 @@ static void try_barrier(struct wsdbg_trial *t, uint32_t id, uint32_t threads)
     struct meeting meeting = {.id = id, .threads = threads};
     wsdbg_trial_begin(t);
     for (; meeting.cta < t->c->cta_count; meeting.cta++) {
-        if (!read_meeting(t, &meeting))
+        if (!read_meeting(t, &meeting) || names_another_id(t, &meeting))
             continue;
+        repair.is_doubtful |= !work_together(t, &meeting);
         for (uint32_t w = 0; w < t->c->warp_count; w++) {
             if (!wsdbg_set_has(&meeting.missing, w))
                 continue;

@@ -206,11 +206,22 @@ static bool stands_by_stale_token(struct wsdbg_replay *replay)
     return false;
 }
 
+/* Whether the walk of some agent that was seen in a poll rests on what global memory holds now.  What it does behind the
+ * poll may depend on what is written by then, and nobody knows that yet. */
+static bool has_loaded_at_poll(const struct wsdbg_replay *replay)
+{
+    for (uint32_t i = 0; i < replay->agent_count; i++)
+        if (wsdbg_replay_was_seen_polling(replay, &replay->agents[i]) &&
+            replay->c->snapshot->walks[replay->agents[i].walk].has_loaded)
+            return true;
+    return false;
+}
+
 /* Whether runs end in the picture if those that were seen in a poll stay at the same poll of their walks.  Asked only
  * where no run comes to an end even though all polls end: then the polls are not what keeps the kernel from it. */
 static bool stands_at_polls(struct wsdbg_replay *replay)
 {
-    bool is_there = true;
+    bool is_there = !has_loaded_at_poll(replay);
     for (uint32_t n = 0; n < POLLS_MOST && is_there && replay->steps_left; n++) {
         replay->held_poll = n;
         if (ends_in_picture(replay, NULL))
