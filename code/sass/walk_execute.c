@@ -8,7 +8,6 @@
 
 #include "sass/walk_bytes.h"
 #include "sass/walk_memory.h"
-#include "sass/walk_serves.h"
 #include "sass/walk_stack.h"
 #include "sass/walk_tokens.h"
 #include "sass/walk_warp.h"
@@ -54,7 +53,7 @@ static uint32_t elected_lane(const struct walk_group *group, uint32_t number)
 
 static void elect(const struct walk_lane *lane, uint32_t number, const struct wsdbg_instruction *instruction)
 {
-    const bool serves_each = walk_serves_each(lane->group->plan->graph, number);
+    const bool serves_each = walk_serves_each(lane->group->plan, number);
     const uint32_t elected = serves_each ? lane->lane : elected_lane(lane->group, number);
     for (unsigned i = 0; i < instruction->destination_count; i++)
         walk_set_register(lane->state, &instruction->destinations[i], true,
@@ -126,8 +125,7 @@ static void note_served(struct walk_group *group, const struct wsdbg_instruction
 /* Notes whether a loop that serves each lane serves this one. */
 static void note_elected(struct walk_group *group, uint32_t number, uint32_t lane, enum wsdbg_truth executes)
 {
-    if (group->plan->graph->instructions[number].operation != WSDBG_OP_ELECT ||
-        !walk_serves_each(group->plan->graph, number))
+    if (group->plan->graph->instructions[number].operation != WSDBG_OP_ELECT || !walk_serves_each(group->plan, number))
         return;
     group->unelected &= ~((uint32_t)1 << lane);
     group->unelected |= (uint32_t)(executes == WSDBG_TRUTH_NO) << lane;

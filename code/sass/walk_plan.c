@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "flow/dominators.h"
+#include "sass/walk_serves.h"
 #include "sass/walk_stack.h"
 #include "sass/walk_tickets.h"
 
@@ -247,11 +248,13 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
         plan->detours = calloc((size_t)graph->block_count + 1, sizeof *plan->detours);
         plan->states = calloc(WSDBG_WALK_LANES, sizeof *plan->states);
         plan->operands = calloc((size_t)graph->instruction_count + 1, sizeof *plan->operands);
+        plan->serves = calloc((size_t)graph->block_count + 1, sizeof *plan->serves);
         plan->issued = calloc((size_t)graph->instruction_count + 1, sizeof *plan->issued);
     }
-    if (plan && plan->executes && plan->detours && plan->states && plan->operands && plan->issued) {
+    if (plan && plan->executes && plan->detours && plan->states && plan->operands && plan->issued && plan->serves) {
         for (uint32_t i = 0; i < graph->instruction_count; i++)
             plan->operands[i] = wsdbg_access_operands_of(&graph->instructions[i]);
+        walk_serves_find(graph, plan->operands, plan->serves);
         error = walk_find_executed(plan, false);
         if (!error && !find_told(plan))
             error = &wsdbg_error_no_memory;
@@ -355,6 +358,7 @@ void wsdbg_walk_plan_destroy(struct wsdbg_walk_plan *plan)
     free(plan->told);
     free(plan->states);
     free(plan->issued);
+    free(plan->serves);
     free(plan->own.instructions);
     walk_words_free(&plan->words);
     free(plan);

@@ -80,11 +80,12 @@ struct wsdbg_walk_plan {
     struct wsdbg_lists by_block;            /* instructions that are executed */
     struct wsdbg_lists reads;               /* by instruction that is executed: the registers that it reads */
     struct walk_traffic traffic;
-    struct wsdbg_dominators *after;         /* post-dominators, NULL = not asked for yet */
-    struct wsdbg_walk_detour *detours;      /* by block */
-    uint32_t *idle_to;                      /* by block: see walk_idle.h; NULL = not asked yet */
-    bool *acts;   /* by block: some way from its begin on has an access; NULL = not asked yet */
-    bool *stores; /* ... or stores to shared memory */
+    struct wsdbg_dominators *after;    /* post-dominators, NULL = not asked for yet */
+    struct wsdbg_walk_detour *detours; /* by block */
+    bool *serves;                      /* by block: see walk_serves.h */
+    uint32_t *idle_to;                 /* by block: see walk_idle.h; NULL = not asked yet */
+    bool *acts;                        /* by block: some way from its begin on has an access; NULL = not asked yet */
+    bool *stores;                      /* ... or stores to shared memory */
     struct wsdbg_walk_place_kept places[WSDBG_WALK_PLACES_KEPT];
     unsigned places_replaced;
     uint64_t searched;            /* blocks, for these */
@@ -124,6 +125,11 @@ static inline bool wsdbg_walk_follows_store(const struct wsdbg_walk_plan *plan,
     const uint8_t operation = instruction->operation;
     return operation == WSDBG_OP_STS || operation == WSDBG_OP_ATOMS ||
            ((operation == WSDBG_OP_ST || operation == WSDBG_OP_ATOM) && plan->follows_generic_stores);
+}
+/* Whether the instruction is in a loop that serves each lane. */
+static inline bool walk_serves_each(const struct wsdbg_walk_plan *plan, uint32_t number)
+{
+    return plan->serves[plan->graph->block_of[number]];
 }
 /* Whether it is a shuffle or a vote. */
 bool wsdbg_walk_is_exchange(const struct wsdbg_graph *graph, uint32_t number);

@@ -46,14 +46,33 @@ static bool takes_from_elected(const struct wsdbg_graph *graph, uint32_t elect, 
     return false;
 }
 
-bool walk_serves_each(const struct wsdbg_graph *graph, uint32_t instruction)
+/* Whether each lane that comes to it executes it for itself: an access that no predicate guards, and that is none of
+ * those which a warp issues once. */
+static bool is_of_each_lane(const struct wsdbg_instruction *instruction, const struct wsdbg_access_operands *operands)
 {
-    const struct wsdbg_block *block = &graph->blocks[graph->block_of[instruction]];
+    return operands->kind && operands->kind != WSDBG_ACCESS_COPY && operands->kind != WSDBG_ACCESS_STORE &&
+           instruction->guard == WSDBG_PT && !instruction->guard_is_negated;
+}
+
+static bool serves_each(const struct wsdbg_graph *graph, const struct wsdbg_access_operands *operands, uint32_t number)
+{
+    enum { ELECTS_MOST = 16 }; /* of a block */
+    const struct wsdbg_block *block = &graph->blocks[number];
     const uint32_t end = block->first + block->count;
-    const uint8_t guard = guard_of_loop(graph, graph->block_of[instruction]);
-    for (uint32_t i = block->first; guard != WSDBG_PT && i < end; i++)
-        if (graph->instructions[i].operation == WSDBG_OP_ELECT && has_guard(&graph->instructions[i], guard) &&
-            takes_from_elected(graph, i, end, guard))
-            return true;
-    return false;
+    const uint8_t guard = guard_of_loop(graph, number);
+    uint32_t elects = 0;
+    bool serves = false;
+    for (uint32_t i = block->first; guard != WSDBG_PT && i < end; i++) {
+        if (is_of_each_lane(&graph->instructions[i], &operands[i]))
+            return false;
+        serves |= graph->instructions[i].operation == WSDBG_OP_ELECT && elects++ < ELECTS_MOST &&
+                  has_guard(&graph->instructions[i], guard) && takes_from_elected(graph, i, end, guard);
+    }
+    return serves;
+}
+
+void walk_serves_find(const struct wsdbg_graph *graph, const struct wsdbg_access_operands *operands, bool *serves)
+{
+    for (uint32_t b = 0; b < graph->block_count; b++)
+        serves[b] = graph->blocks[b].count && serves_each(graph, operands, b);
 }

@@ -7,7 +7,6 @@
 
 #include "base/grow.h"
 #include "sass/walk_map.h"
-#include "sass/walk_serves.h"
 #include "sass/walk_tokens.h"
 
 enum { MASK_OF_ALL = 0xffff, MASK_ALL = -1 };
@@ -100,7 +99,7 @@ static enum outcome outcome_of_warpsync(const struct walk_lane *lane, const stru
 static bool is_of_others(const struct walk_lane *lane, uint32_t number, const struct wsdbg_access_operands *operands,
                          const struct wsdbg_instruction *instruction)
 {
-    if (lane->group->unelected >> lane->lane & 1 && walk_serves_each(lane->group->plan->graph, number))
+    if (lane->group->unelected >> lane->lane & 1 && walk_serves_each(lane->group->plan, number))
         return true;
     if (operands->address < 0 || operands->address >= instruction->source_count)
         return false;
@@ -143,7 +142,7 @@ bool walk_was_issued(struct walking *walking, uint32_t number)
 {
     struct wsdbg_walk_plan *plan = walking->group.plan;
     const struct walk_lane leader = walk_group_leader(&walking->group);
-    if (!is_of_whole_warp(walking, number) || walk_serves_each(plan->graph, number) ||
+    if (!is_of_whole_warp(walking, number) || walk_serves_each(plan, number) ||
         wsdbg_thread_executes(leader.state, &plan->graph->instructions[number]) == WSDBG_TRUTH_NO)
         return false;
     return plan->issued[number].now++ < plan->issued[number].before;

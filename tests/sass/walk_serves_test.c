@@ -16,7 +16,7 @@
 /* clang-format on */
 
 struct copies {
-    uint32_t groups, copies;
+    uint32_t groups, copies, arrivals;
     bool are_whole;
 };
 
@@ -39,8 +39,10 @@ static struct copies copies_of(const struct wsdbg_instruction *code, size_t coun
         assert_null(wsdbg_walk_lanes(plan, worlds, left, WITHOUT_LIMITS, &walk, &together));
         copies.groups++;
         copies.are_whole &= walk.is_whole;
-        for (size_t i = 0; i < walk.count; i++)
+        for (size_t i = 0; i < walk.count; i++) {
             copies.copies += walk.steps[i].kind == WSDBG_ACCESS_COPY;
+            copies.arrivals += walk.steps[i].kind == WSDBG_ACCESS_ARRIVE ? (uint32_t)__builtin_popcount(together) : 0;
+        }
         free(walk.steps);
     }
     wsdbg_walk_plan_destroy(plan);
@@ -83,6 +85,28 @@ static void a_lane_that_is_not_left_makes_no_copy(void **state)
     (void)state;
 }
 
+/* An arrival that nothing guards is one of each lane that is still left, in each round: of lane 0 one, of lane 31 32.
+ */
+static void a_loop_in_which_all_arrive_serves_nobody(void **state)
+{
+    static const struct wsdbg_instruction code[] = {
+        MBARRIER_IN_U5,
+        LANE_IN_R2,
+        ALL_ARE_LEFT,
+        {SET(3, 1)},
+        {OP(NOP), UNGUARDED},
+        ELECT_OF(0),
+        TAKE_REGISTER,
+        IS_SERVED(0),
+        {OP(SYNCS_ARRIVE), UNGUARDED, FROM(AT(WSDBG_RZ, 0x480), R(3)), .mode = WSDBG_ARRIVE_ART0},
+        {OP(BRA), IF(0), JUMP(-4)},
+        ENDS,
+    };
+    const struct copies copies = COPIES_OF(code);
+    assert_true(!copies.are_whole || copies.arrivals == WSDBG_WALK_LANES * (WSDBG_WALK_LANES + 1) / 2);
+    (void)state;
+}
+
 /* Without the loop the elected lane copies for all. */
 static void without_a_loop_one_lane_copies(void **state)
 {
@@ -100,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_lane_is_served),
         cmocka_unit_test(a_lane_that_is_not_left_makes_no_copy),
+        cmocka_unit_test(a_loop_in_which_all_arrive_serves_nobody),
         cmocka_unit_test(without_a_loop_one_lane_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
