@@ -99,8 +99,10 @@ static void a_kernel_that_may_be_slow_is_shown_once_and_left_alone(void **state)
     (void)state;
     struct outcome run = RUN(FAKE_HANG, "slow");
     assert_int_equal(run.status, 9);
-    const char *said = strstr(run.err, "wsdbg: nothing has moved for 0.3 s; not known to be a hang: it is not known of "
-                                       "every warp that it stands; the program goes on\nSTALL: cause not known (UNKNOWN; that it hangs is possible)");
+    const char *said = strstr(
+        run.err,
+        "wsdbg: nothing has moved for 0.3 s; not known to be a hang: it is not known of "
+        "every warp that it stands; the program goes on\nSTALL: cause not known (UNKNOWN; that it hangs is possible)");
     assert_non_null(said);
     assert_null(strstr(said + strlen("wsdbg: nothing"), "nothing has moved")); /* it is looked at twice more */
     assert_null(strstr(run.err, "SLOW"));

@@ -225,7 +225,8 @@ static void a_dump_whose_cause_is_only_possible_ends_the_program_without_a_hang(
 static void a_dump_of_a_kernel_that_works_ends_the_program_without_a_hang(void **state)
 {
     (void)state;
-    assert_dump_ends_program(ANSWERED_BY("waits-long-work.core.gz"), 125, "STALL: cause not known (UNKNOWN; that it hangs is possible)");
+    assert_dump_ends_program(ANSWERED_BY("waits-long-work.core.gz"), 125,
+                             "STALL: cause not known (UNKNOWN; that it hangs is possible)");
 }
 
 /* ---- armed programs ---- */

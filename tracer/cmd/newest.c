@@ -16,11 +16,13 @@
 
 #include "base/console.h"
 
-/* The file format of SQLite: "application ID", 4 bytes, most significant first.  The number is WSDBG_STORE_APPLICATION_ID of store/database.h. */
+/* The file format of SQLite: "application ID", 4 bytes, most significant first.  The number is
+ * WSDBG_STORE_APPLICATION_ID of store/database.h. */
 enum { APPLICATION_AT = 68 };
 static const char application[4] = {'W', 'S', 'D', 'B'};
 
-/* What may not be read, or went away meanwhile, is none; anything else that fails must not make another one the newest. */
+/* What may not be read, or went away meanwhile, is none; anything else that fails must not make another one the newest.
+ */
 static struct wsdbg_error *look_at(const char *path, bool *is_session)
 {
     char bytes[sizeof application];

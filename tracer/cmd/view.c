@@ -38,11 +38,10 @@ const struct wsdbg_command wsdbg_command_view = {
     .name = "view",
     .summary = "Show a session: the same views as top, from its database",
     .usage = "[FILE.db] [--time-limit SECONDS]",
-    .description =
-        "Shows a session database on the terminal: overview, cause, warps, barriers, wait-for graph,\n"
-        "timeline, source, registers, log, ranks. The file is opened read-only. If it is still being\n"
-        "written, the screen follows it. The key ? explains the keys. Without FILE.db it shows the newest\n"
-        "session in the current folder.",
+    .description = "Shows a session database on the terminal: overview, cause, warps, barriers, wait-for graph,\n"
+                   "timeline, source, registers, log, ranks. The file is opened read-only. If it is still being\n"
+                   "written, the screen follows it. The key ? explains the keys. Without FILE.db it shows the newest\n"
+                   "session in the current folder.",
     .needs = "a terminal",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

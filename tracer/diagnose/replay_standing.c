@@ -206,8 +206,8 @@ static bool stands_by_stale_token(struct wsdbg_replay *replay)
     return false;
 }
 
-/* Whether the walk of some agent that was seen in a poll rests on what global memory holds now.  What it does behind the
- * poll may depend on what is written by then, and nobody knows that yet. */
+/* Whether the walk of some agent that was seen in a poll rests on what global memory holds now.  What it does behind
+ * the poll may depend on what is written by then, and nobody knows that yet. */
 static bool has_loaded_at_poll(const struct wsdbg_replay *replay)
 {
     for (uint32_t i = 0; i < replay->agent_count; i++)

@@ -67,8 +67,8 @@ struct wsdbg_torn {
     uint32_t warp; /* of the case; WSDBG_NONE = there is none */
     uint32_t arrived, threads;
 };
-/* The one torn warp of those that arrived, where each other one arrived with all its threads; none where its threads are
- * not as many as are missing. */
+/* The one torn warp of those that arrived, where each other one arrived with all its threads; none where its threads
+ * are not as many as are missing. */
 struct wsdbg_torn wsdbg_round_torn(const struct wsdbg_case *c, const struct wsdbg_stage *stage,
                                    const struct wsdbg_round *round, uint32_t missing);
 
