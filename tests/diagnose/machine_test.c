@@ -290,6 +290,17 @@ static void a_grid_barrier_names_those_who_left(void **state)
     }
 }
 
+/* The poll may only follow from that wait. */
+static void a_poll_of_lanes_beside_others_that_wait_is_possible(void **state)
+{
+    struct picture p;
+    (void)state;
+    shared_flag_of_lanes(&p);
+    picture_still(&p);
+    assert_true(picture_confidence_of(&p, WSDBG_CAUSE_GLOBAL_SPIN) <= (int)WSDBG_CONFIDENCE_POSSIBLE);
+    picture_deinit(&p);
+}
+
 static void check(const struct row *row, bool still)
 {
     struct picture p;
@@ -617,6 +628,7 @@ static void a_sender_that_takes_no_part_itself_shows_no_round(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_state_gives_its_cause),
+                                       cmocka_unit_test(a_poll_of_lanes_beside_others_that_wait_is_possible),
                                        cmocka_unit_test(a_sender_that_takes_no_part_itself_shows_no_round),
                                        cmocka_unit_test(bytes_that_are_sent_behind_a_meeting_are_no_mismatch),
                                        cmocka_unit_test(places_are_named_as_well_as_known),

@@ -37,6 +37,20 @@ void shared_flag(struct picture *p)
             p->snapshot.parts[i].state = WSDBG_WARP_SPIN_SHARED;
 }
 
+/* Lane 0 waits at an mbarrier, the others poll a word that it may write behind that. */
+void shared_flag_of_lanes(struct picture *p)
+{
+    shared_flag(p);
+    const uint32_t barrier = picture_mbarrier(p, 1, 0, 0, 1, 1, 0);
+    for (uint32_t w = 0; w < p->warps; w++)
+        picture_part(p, w, WSDBG_WARP_WAIT_MBARRIER, barrier, 0);
+    for (size_t i = 0; i < p->snapshot.warp_count; i++) {
+        p->snapshot.warps[i].state = WSDBG_WARP_WAIT_MBARRIER;
+        p->snapshot.warps[i].barrier = barrier + (uint32_t)i / p->warps;
+        p->snapshot.warps[i].parity = wsdbg_known_u32(0);
+    }
+}
+
 static void time_out(struct picture *p)
 {
     for (size_t i = 0; i < p->snapshot.site_count; i++)

@@ -196,6 +196,7 @@ void global_flag(struct picture *p);
 void host_flag(struct picture *p);
 void flag_host_free(struct picture *p);
 void flag_with_time_limit(struct picture *p);
+void shared_flag_of_lanes(struct picture *p);
 void shared_flag_with_time_limit(struct picture *p);
 void flag_thread_free(struct picture *p);
 void flag_stranger_free(struct picture *p);

@@ -15,11 +15,11 @@ static bool some_poll_shared(const struct wsdbg_case *c, const struct wsdbg_warp
     return false;
 }
 
-static bool some_wait_at_mbarriers(const struct wsdbg_case *c, const struct wsdbg_warp_set *pollers)
+/* A warp that polls may be one of them: lanes of it wait there, and others poll. */
+static bool some_wait_at_mbarriers(const struct wsdbg_case *c)
 {
     for (uint32_t w = 0; w < c->warp_count; w++)
-        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_WAIT_MBARRIER && wsdbg_case_stuck(c, w) &&
-            !wsdbg_set_has(pollers, w))
+        if (wsdbg_case_warp(c, w)->state == WSDBG_WARP_WAIT_MBARRIER && wsdbg_case_stuck(c, w))
             return true;
     return false;
 }
@@ -42,6 +42,6 @@ enum wsdbg_beside wsdbg_hangs_beside(const struct wsdbg_case *c, const struct ws
     if (some_hang_without(c, pollers))
         return WSDBG_BESIDE_WARPS;
     if (is_shared)
-        return some_wait_at_mbarriers(c, pollers) ? WSDBG_BESIDE_MBARRIER : WSDBG_BESIDE_NOBODY;
+        return some_wait_at_mbarriers(c) ? WSDBG_BESIDE_MBARRIER : WSDBG_BESIDE_NOBODY;
     return wsdbg_writer_may_hang(c) ? WSDBG_BESIDE_CTA : WSDBG_BESIDE_NOBODY;
 }
