@@ -214,11 +214,71 @@ static void what_is_not_known_makes_no_array(void **state)
     (void)state;
 }
 
+/* Names of a variable's parts are those of its first mbarrier and of its third one. */
+static void expect_names(uint32_t number, const char *others, const char *expected)
+{
+    struct wsdbg_barrier barriers[4];
+    struct wsdbg_step_row steps[STEPS_MOST];
+    struct wsdbg_name names[] = {
+        {.kind = WSDBG_NAME_MBARRIER, .id = 0, .stages = 2, .reserved = WSDBG_NAME_OF_VARIABLE},
+        {.kind = WSDBG_NAME_MBARRIER, .id = 1, .stages = 1, .reserved = WSDBG_NAME_OF_VARIABLE},
+        {.kind = WSDBG_NAME_MBARRIER, .id = 2, .stages = 1, .reserved = WSDBG_NAME_OF_VARIABLE}};
+    struct wsdbg_module module = {.names_count = 3};
+    struct wsdbg_grid grid = {.cta_count = 1};
+    struct wsdbg_cta cta = {0};
+    struct wsdbg_warp_row warp = {0};
+    struct wsdbg_walk_row walk = {.lanes = 1, .is_whole = true};
+    const uint32_t waits[STEPS_MOST] = {FIRST, FIRST + 8, FIRST + 16, FIRST};
+    static const struct place places[] = {{0, 0, 0, 1}, {8, 0, 1, 1}, {16, 1, 0, 1}, {24, 2, 0, 7}};
+    strcpy(names[0].name, "drained+0");
+    strcpy(names[1].name, "drained+16");
+    strcpy(names[2].name, others);
+    for (uint32_t i = 0; i < 4; i++)
+        barriers[i] = (struct wsdbg_barrier){.kind = WSDBG_BARRIER_MBARRIER,
+                                             .id = places[i].id,
+                                             .stage = places[i].stage,
+                                             .name = &names[places[i].id],
+                                             .expected_arrivals = {places[i].expected, true},
+                                             .shared_offset = {FIRST + places[i].offset, true}};
+    walk.step_count = put_steps(steps, 0, waits, WSDBG_ACCESS_WAIT, 0);
+    struct wsdbg_snapshot out = {.modules = &module,
+                                 .module_count = 1,
+                                 .names = names,
+                                 .name_count = 3,
+                                 .grids = &grid,
+                                 .grid_count = 1,
+                                 .ctas = &cta,
+                                 .cta_count = 1,
+                                 .warps = &warp,
+                                 .warp_count = 1,
+                                 .barriers = barriers,
+                                 .barrier_count = 4,
+                                 .walks = &walk,
+                                 .walk_count = 1,
+                                 .steps = steps,
+                                 .step_count = walk.step_count};
+    wsdbg_look_rings(&out);
+    assert_int_equal(barriers[2].id, 0);
+    assert_int_equal(barriers[2].stage, 2);
+    assert_string_equal(barriers[number].name->name, expected);
+}
+
+/* All of `drained` is one ring; or a part of it is another one. */
+static void a_ring_that_fills_its_variable_has_its_name(void **state)
+{
+    (void)state;
+    expect_names(2, "other", "drained");
+    expect_names(2, "drained+24", "drained+0");
+    expect_names(3, "drained+24", "drained+24");
+    expect_names(2, "drained_too+0", "drained");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stages_that_one_instruction_takes_in_turn_are_one_array),
         cmocka_unit_test(what_is_not_known_makes_no_array),
+        cmocka_unit_test(a_ring_that_fills_its_variable_has_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

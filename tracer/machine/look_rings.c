@@ -230,6 +230,35 @@ static uint32_t id_of_ring(const struct rings *rings, uint32_t first)
     return rings->places[first].id;
 }
 
+/* How many letters of a name are its variable, where it names a part of one: "bars+24". */
+static size_t variable_length(const struct wsdbg_name *name)
+{
+    const char *rest = name && name->reserved == WSDBG_NAME_OF_VARIABLE ? strrchr(name->name, '+') : NULL;
+    return rest ? (size_t)(rest - name->name) : 0;
+}
+
+static const struct wsdbg_name *name_of(const struct rings *rings, uint32_t id)
+{
+    return wsdbg_snapshot_name(rings->out, rings->out->grids[rings->grid].module, WSDBG_NAME_MBARRIER, id);
+}
+
+/* A ring to which all parts of a variable belong is called as that is. */
+static void name_whole(struct rings *rings, uint32_t first)
+{
+    const uint32_t id = id_of_ring(rings, first);
+    const struct wsdbg_name *name = name_of(rings, id);
+    const size_t length = variable_length(name);
+    for (uint32_t at = 0; at < rings->count && length; at++) {
+        const struct wsdbg_name *other = name_of(rings, rings->places[at].id);
+        const bool is_of_ring = rings->places[at].ring_first == first;
+        const bool is_of_variable = variable_length(other) == length && strncmp(name->name, other->name, length) == 0;
+        if (is_of_ring != is_of_variable)
+            return;
+    }
+    if (length)
+        rings->out->names[name - rings->out->names].name[length] = '\0';
+}
+
 static void write(struct rings *rings)
 {
     for (size_t i = 0; i < rings->out->barrier_count; i++) {
@@ -246,6 +275,14 @@ static void write(struct rings *rings)
     }
 }
 
+/* Of rings that have become longer. */
+static void name_rings(struct rings *rings)
+{
+    for (uint32_t first = 0; first < rings->count; first++)
+        if (rings->places[first].ring_first == first && length_of(rings, first) > 1)
+            name_whole(rings, first);
+}
+
 void wsdbg_look_rings(struct wsdbg_snapshot *out)
 {
     for (uint32_t grid = 0; grid < out->grid_count; grid++) {
@@ -255,7 +292,9 @@ void wsdbg_look_rings(struct wsdbg_snapshot *out)
         for (size_t i = 0; i < out->walk_count; i++)
             if (is_of_walks(&rings, &out->walks[i]))
                 note_walk(&rings, &out->walks[i]);
-        if (join(&rings))
-            write(&rings);
+        if (!join(&rings))
+            continue;
+        write(&rings);
+        name_rings(&rings);
     }
 }
