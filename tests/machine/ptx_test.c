@@ -312,21 +312,20 @@ static void what_only_looks_like_a_signed_remainder_is_wider(void **state)
 
 /* bars[i % d] for i, i + 1, ... of a loop that is unrolled: %r1 is i, %r2 is bars + 8 * i.  `quotient` divides %r3 into
  * %r4. */
-#define UNROLLED_PART(part, offset, quotient, bytes)        \
-    "add.s32 %r3, %r1, " part ";\n" quotient         \
-    "mad.lo.s32 %r5, %r4, -" bytes ", %r2;\n"        \
+#define UNROLLED_PART(part, offset, quotient, bytes)                                   \
+    "add.s32 %r3, %r1, " part ";\n" quotient "mad.lo.s32 %r5, %r4, -" bytes ", %r2;\n" \
     "mbarrier.arrive.shared::cta.b64 _, [%r5+" offset "];\n"
-#define UNROLLED(quotient, bytes, by, bytes_by)                                                                       \
-    KERNEL("", "mov.u32 %r1, 0;\n"                                                                          \
-               "mov.u32 %r2, bars;\n"                                                                       \
-               "loop:\n" UNROLLED_PART("0", "0", quotient, bytes) UNROLLED_PART("1", "8", quotient, bytes)            \
-               "add.s32 %r1, %r1, " by ";\n"                                                                \
-               "add.s32 %r2, %r2, " bytes_by ";\n"                                                              \
-               "ld.global.u32 %r6, [%rd1];\n"                                                               \
-               "setp.ne.s32 %p1, %r6, 0;\n"                                                                 \
-               "@%p1 bra loop;\n")
+#define UNROLLED(quotient, bytes, by, bytes_by)                                                 \
+    KERNEL("", "mov.u32 %r1, 0;\n"                                                              \
+               "mov.u32 %r2, bars;\n"                                                           \
+               "loop:\n" UNROLLED_PART("0", "0", quotient, bytes)                               \
+                   UNROLLED_PART("1", "8", quotient, bytes) "add.s32 %r1, %r1, " by ";\n"       \
+                                                            "add.s32 %r2, %r2, " bytes_by ";\n" \
+                                                            "ld.global.u32 %r6, [%rd1];\n"      \
+                                                            "setp.ne.s32 %p1, %r6, 0;\n"        \
+                                                            "@%p1 bra loop;\n")
 #define THIRD "mul.wide.u32 %rd2, %r3, -1431655765;\nshr.u64 %rd3, %rd2, 33;\ncvt.u32.u64 %r4, %rd3;\n"
-#define SEVENTH                                                                          \
+#define SEVENTH                                                                              \
     "mul.wide.u32 %rd2, %r3, 613566757;\nshr.u64 %rd3, %rd2, 32;\ncvt.u32.u64 %r10, %rd3;\n" \
     "sub.s32 %r11, %r3, %r10;\nshr.u32 %r12, %r11, 1;\nadd.s32 %r13, %r12, %r10;\nshr.u32 %r4, %r13, 2;\n"
 
@@ -334,14 +333,14 @@ static void a_loop_that_is_unrolled_goes_round_its_ring(void **state)
 {
     (void)state;
     expect(UNROLLED(THIRD, "24", "2", "16"), "arrive 0x400+8 x 3 1\n"
-                                       "arrive 0x400+8 x 3 1\n");
+                                             "arrive 0x400+8 x 3 1\n");
     expect(UNROLLED(SEVENTH, "56", "2", "16"), "arrive 0x400+8 x 7 1\n"
-                                         "arrive 0x400+8 x 7 1\n");
+                                               "arrive 0x400+8 x 7 1\n");
     expect(UNROLLED(THIRD, "24", "3", "24"), "arrive 0x400 1\n"
-                                       "arrive 0x408 1\n");
+                                             "arrive 0x408 1\n");
     /* Where the pointer does not keep up, nobody knows. */
     expect(UNROLLED(THIRD, "16", "2", "16"), "arrive 0x400+16 x ? 1\n"
-                                       "arrive 0x408+16 x ? 1\n");
+                                             "arrive 0x408+16 x ? 1\n");
 }
 
 static void a_cluster_address_may_be_of_any_cta(void **state)

@@ -325,6 +325,25 @@ static void every_name_of_an_object_is_understood(void **state)
     example_free(&e);
 }
 
+/* "bars+24" is a part of a variable of the program, which has the rest of the name. */
+static void a_variable_s_name_means_its_parts(void **state)
+{
+    (void)state;
+    struct example e;
+    example_hang(&e, 1, 4);
+    snprintf(e.snapshot.names[2].name, sizeof e.snapshot.names[2].name, "bars+0");
+    snprintf(e.snapshot.names[3].name, sizeof e.snapshot.names[3].name, "bars+24");
+    struct wsdbg_store *store = stored(folder, &e);
+    says_among_others(store, "bars", "bars+24[0] of CTA (0,0,0)");
+    says_among_others(store, "Bars", "bars+24[0] of CTA (0,0,0)");
+    says_among_others(store, "bars+0", "bars+0[0] of CTA (0,0,0)");
+    refuses(store, "bar", NULL, "nothing called \"bar\" in CTA (0,0,0); it has warps 0-11, bars+0[0-1], bars+24[0-1]");
+    refuses(store, "bars+2", NULL,
+            "nothing called \"bars+2\" in CTA (0,0,0); it has warps 0-11, bars+0[0-1], bars+24[0-1]");
+    wsdbg_store_close(store);
+    example_free(&e);
+}
+
 static void what_is_not_there_is_refused_with_what_there_is(void **state)
 {
     (void)state;
@@ -480,6 +499,7 @@ int main(void)
         TEST(what_nobody_can_end_is_said),
         TEST(what_is_not_known_is_a_question_mark),
         TEST(every_name_of_an_object_is_understood),
+        TEST(a_variable_s_name_means_its_parts),
         TEST(what_is_not_there_is_refused_with_what_there_is),
         TEST(a_session_without_warps_says_so),
         TEST(a_long_way_is_cut),
