@@ -13,8 +13,9 @@
 bool wsdbg_family_turns_round(const struct wsdbg_families_source *source, const struct wsdbg_family *family,
                               uint32_t offset);
 
-/* Joins arrays of one variable that go along it in turns, or follow each other, and that the same warps use.  Families
- * are in the order of their addresses, before and after.  expected: as in the source, but never NULL. */
+/* Joins arrays of one variable that the same warps use, if their barriers lie between each other in turn, or if one
+ * array begins where the other one ends.  Families are in the order of their addresses, before and after.  expected: as
+ * in the source, but never NULL. */
 void wsdbg_families_join_alike(const struct wsdbg_families_source *source,
                                uint32_t (*expected)(void *context, uint32_t offset), void *context,
                                struct wsdbg_families *families);

@@ -1,9 +1,9 @@
 /* rounds.c - see rounds.h.  Follows a register back to what it is a sum of; writes nodes of the trace.
  *
- * A sum is made of what a node of the trace holds, of how often a loop went round, and of quotients of other sums.  Of
- * two registers that grow in a loop the same rounds are counted: so they can be added up.  What a sum names is what it
- * was when the sum was last calculated: no value survives a new one, since where it would, two values meet, and only
- * equal sums are taken for one.
+ * A sum is made of the values of nodes, of the numbers of rounds of loops, and of quotients of other sums.  Two
+ * registers that grow in the same loop have the same number of rounds, so their sums can be added.  A sum names the
+ * newest value of each node.  An older value cannot be in it: where an old and a new value meet, only equal sums are
+ * taken for one.
  */
 #include "sass/rounds.h"
 

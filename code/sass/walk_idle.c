@@ -1,6 +1,6 @@
 /* walk_idle.c - see walk_idle.h.
  *
- * Reads: the plan, with what it executes so far.  Writes: plan->idle_to.
+ * Reads: the plan, with what it executes so far.  Writes: plan->idle_to, plan->traffic.behind.
  */
 #include "sass/walk_idle.h"
 
@@ -10,14 +10,20 @@
 #include "flow/dominators.h"
 #include "sass/walk_kept.h"
 
+/* How many blocks are visited in all.  Regions may lie within one another; where there is too much, the rest is not
+ * left out. */
+enum { VISITS_MOST = 1 << 22 };
+
 /* The blocks between a branch and the place where its ways meet. */
 struct region {
     const struct wsdbg_walk_plan *plan;
     uint32_t branch, meets; /* blocks */
     bool *visited;
     uint32_t *stack, depth;
-    bool loops; /* some way leads back to the branch */
+    uint32_t visits; /* so far, of all regions */
+    bool loops;      /* some way leads back to the branch */
     uint64_t written[WSDBG_WALK_REGISTER_WORDS];
+    uint8_t traffic; /* what they read and write, where plan->traffic is known */
 };
 
 uint32_t walk_idle_to(const struct wsdbg_walk_plan *plan, uint32_t block)
@@ -66,6 +72,7 @@ static bool add_block(struct region *region, uint32_t number)
         const struct wsdbg_instruction *instruction = &region->plan->graph->instructions[i];
         if (counts(region->plan, i))
             return false;
+        region->traffic |= region->plan->traffic.own ? region->plan->traffic.own[i] : 0;
         for (unsigned d = 0; region->plan->executes[i] && d < instruction->destination_count; d++)
             for (unsigned part = 0; part == 0 || part < instruction->destinations[d].registers; part++)
                 wsdbg_walk_put(region->written, wsdbg_register_of(&instruction->destinations[d], part));
@@ -101,11 +108,12 @@ static bool find_blocks(struct region *region)
     memset(region->visited, 0, region->plan->graph->block_count * sizeof *region->visited);
     memset(region->written, 0, sizeof region->written);
     region->loops = false;
+    region->traffic = 0;
     region->depth = 0;
     push_ways(region, region->branch);
     while (region->depth) {
         const uint32_t number = region->stack[--region->depth];
-        if (!add_block(region, number))
+        if (region->visits++ >= VISITS_MOST || !add_block(region, number))
             return false;
         push_ways(region, number);
     }
@@ -164,6 +172,24 @@ struct wsdbg_error *walk_idle_find(struct wsdbg_walk_plan *plan, const uint64_t 
         if (is_idle)
             plan->idle_to[block] = region.meets;
         *found |= is_idle;
+    }
+    free(region.visited);
+    free(region.stack);
+    return error;
+}
+
+struct wsdbg_error *walk_idle_add_traffic(struct wsdbg_walk_plan *plan)
+{
+    const uint32_t blocks = plan->graph->block_count;
+    struct region region = {.plan = plan,
+                            .visited = calloc((size_t)blocks + 1, sizeof *region.visited),
+                            .stack = calloc((size_t)blocks + 1, sizeof *region.stack)};
+    struct wsdbg_error *error = region.visited && region.stack ? NULL : &wsdbg_error_no_memory;
+    for (uint32_t block = 0; !error && block < blocks; block++) {
+        region.branch = block;
+        region.meets = walk_idle_to(plan, block);
+        if (region.meets != WSDBG_GRAPH_NONE)
+            plan->traffic.behind[block] |= find_blocks(&region) ? region.traffic : WSDBG_TRAFFIC_ALL;
     }
     free(region.visited);
     free(region.stack);

@@ -13,6 +13,9 @@
  * loop: it is not idle then, as it may wait.  *found: there is one more than before. */
 struct wsdbg_error *walk_idle_find(struct wsdbg_walk_plan *plan, const uint64_t (*at_begin)[WSDBG_WALK_REGISTER_WORDS],
                                    bool *found);
+/* Adds what the loops that are left out read and write to the traffic behind their branches.  Asked when plan->traffic
+ * is known. */
+struct wsdbg_error *walk_idle_add_traffic(struct wsdbg_walk_plan *plan);
 /* The block at which a walk goes on behind this one, whatever its branch asks; WSDBG_GRAPH_NONE: it is not idle. */
 uint32_t walk_idle_to(const struct wsdbg_walk_plan *plan, uint32_t block);
 

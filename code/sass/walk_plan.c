@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "flow/dominators.h"
+#include "sass/walk_idle.h"
 #include "sass/walk_serves.h"
 #include "sass/walk_stack.h"
 #include "sass/walk_tickets.h"
@@ -271,6 +272,8 @@ struct wsdbg_error *wsdbg_walk_plan_create(const struct wsdbg_graph *graph, stru
             error = list_reads(plan);
         if (!error)
             error = walk_traffic_find(graph, plan->executes, &plan->traffic);
+        if (!error)
+            error = walk_idle_add_traffic(plan);
     }
     if (error)
         wsdbg_walk_plan_destroy(plan);

@@ -46,8 +46,8 @@ static bool takes_from_elected(const struct wsdbg_graph *graph, uint32_t elect, 
     return false;
 }
 
-/* Whether each lane that comes to it executes it for itself: an access that no predicate guards, and that is none of
- * those which a warp issues once. */
+/* Whether each lane that comes to the instruction executes it: it is an access without a guard, and none that a warp
+ * issues once for all lanes. */
 static bool is_of_each_lane(const struct wsdbg_instruction *instruction, const struct wsdbg_access_operands *operands)
 {
     return operands->kind && operands->kind != WSDBG_ACCESS_COPY && operands->kind != WSDBG_ACCESS_STORE &&

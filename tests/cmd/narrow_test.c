@@ -1,4 +1,4 @@
-/* narrow_test.c - what commands print on a terminal of 60 columns: nothing is wider, no word is cut. */
+/* narrow_test.c - what commands print on a terminal of 60 columns: no line is wider, and no word is cut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,7 @@ static void lists_fit(void **state)
     check_fits(ON_TERMINAL("nothing-of-the-kind-that-is-known-to-wsdbg-or-to-anybody-else"));
 }
 
-/* Words are whole: all of a pipe's, in their order, with other spaces between them. */
+/* A terminal gets the same words as a pipe, in the same order.  Only the spaces between them differ. */
 static void no_word_is_cut(void **state)
 {
     (void)state;

@@ -103,24 +103,32 @@ static void a_phase_that_flips_at_the_wrong_stage_is_told(void **state)
 
 /* ---- a short loop ---- */
 
-/* The producer fills two of the stages, without a wait.  is_early: the consumer's phase flips before it waits for the
- * second one. */
+/* The consumer fills the first slot itself, the producer the second one, and then waits until the first one is free.
+ * Nobody knows how many bytes a copy brings.  is_early: the consumer's phase flips before it waits for the second one.
+ */
 static bool stand_filled(struct picture *p, bool is_early)
 {
     enum { BYTES = 64, FILLED = 2 };
     static struct way of[WARPS];
     for (uint32_t w = 0; w < WARPS; w++)
         of[w] = (struct way){.warp = w};
-    ways_begin_rings(p, WARPS, FULL, EMPTY, STAGES);
-    for (uint32_t s = 0; s < STAGES; s++)
+    ways_begin_rings(p, WARPS, FULL, EMPTY, FILLED);
+    for (uint32_t s = 0; s < FILLED; s++) {
         way_add(&of[PRODUCER], WSDBG_ACCESS_INIT, MBARRIER_AT(FULL, s), 1);
-    for (uint32_t w = 0; w < WARPS; w++)
-        way_add(&of[w], WSDBG_ACCESS_NAMED_SYNC, 0, 0);
-    for (uint32_t i = 0; i < FILLED; i++) {
-        way_add(&of[PRODUCER], WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, i), BYTES);
-        way_add(&of[PRODUCER], WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, i), BYTES);
-        way_add(&of[CONSUMER], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i), is_early && i == 1);
+        way_add(&of[PRODUCER], WSDBG_ACCESS_INIT, MBARRIER_AT(EMPTY, s), 1);
     }
+    for (uint32_t i = 0; i < FILLED; i++) {
+        struct way *filler = &of[i == 0 ? CONSUMER : PRODUCER];
+        way_add(filler, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+        way_add(filler, WSDBG_ACCESS_ARRIVE_EXPECT, MBARRIER_AT(FULL, i), BYTES);
+        way_add(filler, WSDBG_ACCESS_COPY, MBARRIER_AT(FULL, i), BYTES)->number_known = false;
+        way_add(filler, WSDBG_ACCESS_NAMED_SYNC, 0, 0);
+    }
+    for (uint32_t i = 0; i < FILLED; i++) {
+        way_add(&of[CONSUMER], WSDBG_ACCESS_WAIT, MBARRIER_AT(FULL, i), is_early && i == 1);
+        way_add(&of[CONSUMER], WSDBG_ACCESS_ARRIVE, MBARRIER_AT(EMPTY, i), 1);
+    }
+    way_add(&of[PRODUCER], WSDBG_ACCESS_WAIT, MBARRIER_AT(EMPTY, 0), 0);
     ways_put(p, of, WARPS);
     return ways_stand(p);
 }

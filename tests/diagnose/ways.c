@@ -157,6 +157,13 @@ void ways_check(struct picture *p, bool stands, const char *cause, const char *s
     picture_deinit(p);
 }
 
+void ways_check_unsaid(struct picture *p, bool stands, const char *words)
+{
+    assert_true(stands);
+    assert_false(ways_say(p, words));
+    picture_deinit(p);
+}
+
 bool ways_say(struct picture *p, const char *words)
 {
     struct wsdbg_diagnosis diagnosis;

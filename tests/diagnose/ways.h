@@ -48,6 +48,9 @@ void ways_expect_as(struct picture *p, const char *cause, enum wsdbg_confidence 
  * ways_expect.  Frees the picture. */
 void ways_check(struct picture *p, bool stands, const char *cause, const char *says);
 
+/* Ends a test of a kernel that must stand still: no finding may have these words.  Frees the picture. */
+void ways_check_unsaid(struct picture *p, bool stands, const char *words);
+
 /* Whether some finding of such a picture has these words in its sentence.  Prints all findings. */
 bool ways_say(struct picture *p, const char *words);
 

@@ -47,8 +47,10 @@ static void put_check(const struct wsdbg_sheet *sheet, const struct wsdbg_check 
     char first[32], *text = NULL;
     const int columns = snprintf(first, sizeof first, "%-2s  %-11s ", state_name(check->state), check->name);
     if (asprintf(&text, "%s%s%s%s", check->reason, check->lost ? " (lost: " : "", check->lost ? check->lost : "",
-                 check->lost ? ")" : "") < 0)
+                 check->lost ? ")" : "") < 0) {
+        printf("%s%s\n", first, check->reason); /* there is no memory */
         return;
+    }
     wsdbg_sheet_put(sheet, NULL, first, (size_t)columns, SIZE_MAX, text);
     free(text);
 }

@@ -24,12 +24,6 @@ struct position {
     uint32_t stage, parity;
 };
 
-static uint32_t stage_of(const struct afresh *f, uint32_t barrier)
-{
-    const uint32_t row = f->t->replay->barriers[barrier].row;
-    return row == WSDBG_NONE ? WSDBG_NONE : f->t->c->snapshot->barriers[row].stage;
-}
-
 static bool waits_on_ring(const struct afresh *f, const struct wsdbg_replay_agent *agent, uint32_t k)
 {
     return agent->steps[k].kind == WSDBG_ACCESS_WAIT && agent->steps[k].number_known &&
@@ -41,7 +35,7 @@ static uint32_t at_stage(const struct afresh *f, uint32_t barrier, uint32_t stag
 {
     const struct wsdbg_replay *replay = f->t->replay;
     for (uint32_t b = 0; b < replay->barrier_count; b++)
-        if (replay->barriers[b].cta == replay->barriers[barrier].cta && stage_of(f, b) == stage &&
+        if (replay->barriers[b].cta == replay->barriers[barrier].cta && wsdbg_trial_stage_of(f->t, b) == stage &&
             wsdbg_replay_is_of_family(replay, b, barrier))
             return b;
     return WSDBG_NONE;
@@ -49,7 +43,7 @@ static uint32_t at_stage(const struct afresh *f, uint32_t barrier, uint32_t stag
 
 static struct position position_of(const struct afresh *f, const struct wsdbg_replay_agent *agent, uint32_t k)
 {
-    return (struct position){stage_of(f, agent->target[k]), agent->steps[k].number & 1};
+    return (struct position){wsdbg_trial_stage_of(f->t, agent->target[k]), agent->steps[k].number & 1};
 }
 
 static struct position next_of(const struct afresh *f, struct position at)
@@ -104,9 +98,9 @@ static bool move_step(const struct afresh *f, struct wsdbg_replay_agent *agent, 
     const uint32_t was = agent->target[k];
     if (by == 0)
         return true;
-    if (agent->steps[k].mask || stage_of(f, was) == WSDBG_NONE)
+    if (agent->steps[k].mask || wsdbg_trial_stage_of(f->t, was) == WSDBG_NONE)
         return false;
-    agent->target[k] = at_stage(f, was, (stage_of(f, was) + by) % f->stages);
+    agent->target[k] = at_stage(f, was, (wsdbg_trial_stage_of(f->t, was) + by) % f->stages);
     return agent->target[k] != WSDBG_NONE;
 }
 

@@ -38,7 +38,7 @@ static bool is_wait(const struct astray *a, const struct wsdbg_replay_agent *age
     return waits_on_ring(a, agent, k) && agent->steps[k].access == a->access;
 }
 
-/* The barrier that the agent releases behind the wait at step k, before it waits there again; WSDBG_NONE. */
+/* The barrier that the agent releases behind the wait at step k and before its next such wait; WSDBG_NONE = none. */
 static uint32_t release_behind(const struct astray *a, const struct wsdbg_replay_agent *agent, uint32_t k)
 {
     for (uint32_t i = k + 1; i < agent->step_count && !is_wait(a, agent, i); i++) {

@@ -30,16 +30,10 @@ static bool is_of_group(const struct shift *s, uint32_t agent)
     return s->group == WSDBG_NONE || wsdbg_replay_group_of(s->t->replay, agent) == s->group;
 }
 
-static uint32_t stage_of(const struct wsdbg_trial *t, uint32_t barrier)
-{
-    const uint32_t row = t->replay->barriers[barrier].row;
-    return row == WSDBG_NONE ? WSDBG_NONE : t->c->snapshot->barriers[row].stage;
-}
-
 static bool are_of_one_ring(const struct wsdbg_trial *t, uint32_t a, uint32_t b)
 {
     return wsdbg_replay_is_of_family(t->replay, a, b) && t->replay->barriers[a].cta == t->replay->barriers[b].cta &&
-           stage_of(t, a) != WSDBG_NONE && stage_of(t, b) != WSDBG_NONE;
+           wsdbg_trial_stage_of(t, a) != WSDBG_NONE && wsdbg_trial_stage_of(t, b) != WSDBG_NONE;
 }
 
 /* How many stages the ring of a barrier has. */
@@ -58,9 +52,10 @@ static uint32_t find_next(const struct wsdbg_trial *t, uint32_t barrier)
     for (uint32_t b = 0; b < t->replay->barrier_count; b++) {
         if (!are_of_one_ring(t, barrier, b))
             continue;
-        if (first == WSDBG_NONE || stage_of(t, b) < stage_of(t, first))
+        if (first == WSDBG_NONE || wsdbg_trial_stage_of(t, b) < wsdbg_trial_stage_of(t, first))
             first = b;
-        if (stage_of(t, b) > stage_of(t, barrier) && (next == WSDBG_NONE || stage_of(t, b) < stage_of(t, next)))
+        if (wsdbg_trial_stage_of(t, b) > wsdbg_trial_stage_of(t, barrier) &&
+            (next == WSDBG_NONE || wsdbg_trial_stage_of(t, b) < wsdbg_trial_stage_of(t, next)))
             next = b;
     }
     return next == WSDBG_NONE ? first : next;
@@ -111,7 +106,7 @@ static uint32_t move(const struct shift *s, uint32_t barrier, uint32_t rounds, b
     *wraps = false;
     for (; rounds; rounds--) {
         const uint32_t next = s->next[barrier];
-        *wraps ^= stage_of(s->t, next) <= stage_of(s->t, barrier);
+        *wraps ^= wsdbg_trial_stage_of(s->t, next) <= wsdbg_trial_stage_of(s->t, barrier);
         barrier = next;
     }
     return barrier;

@@ -20,6 +20,12 @@ bool wsdbg_trial_leads_family(const struct wsdbg_trial *t, uint32_t barrier)
     return t->replay->barriers[barrier].family == barrier;
 }
 
+uint32_t wsdbg_trial_stage_of(const struct wsdbg_trial *t, uint32_t barrier)
+{
+    const struct wsdbg_barrier *row = row_of(t, barrier);
+    return row ? row->stage : WSDBG_NONE;
+}
+
 bool wsdbg_trial_is_of_stage(const struct wsdbg_trial *t, uint32_t a, uint32_t b)
 {
     const struct wsdbg_barrier *one = row_of(t, a), *other = row_of(t, b);

@@ -52,6 +52,8 @@ struct wsdbg_trial {
     struct wsdbg_repairs *out;
 };
 
+/* The stage number of a barrier; WSDBG_NONE = it has no row. */
+uint32_t wsdbg_trial_stage_of(const struct wsdbg_trial *t, uint32_t barrier);
 /* Whether two barriers have the same stage number, whatever their families. */
 bool wsdbg_trial_is_of_stage(const struct wsdbg_trial *t, uint32_t a, uint32_t b);
 /* Whether it is the first barrier of its family. */

@@ -121,7 +121,10 @@ static void tell_account(struct rounds *rounds, struct wsdbg_finding *finding, c
     if (!c->standing)
         tell_failure(rounds, finding);
     wsdbg_evidence_text(c, finding, "%swith this change %s",
-                        c->standing ? "followed from its start, the kernel stops in just this state; " : "",
+                        !c->standing ? ""
+                        : wsdbg_replay_stands_at_polls(c)
+                            ? "followed from its start, with its polls held, the kernel stops in just this state; "
+                            : "followed from its start, the kernel stops in just this state; ",
                         repair->is_to_end
                             ? "it would finish"
                             : "all that is stuck would go on; how the kernel goes on after that is not known");

@@ -165,6 +165,16 @@ static struct wsdbg_warp_set others_of(const struct wsdbg_totals *totals)
     return wsdbg_set_count(&others) ? others : totals->by;
 }
 
+/* A finding of warps that do not come: of this cause, or of what explains it if they have exited. */
+static struct wsdbg_finding *find_of(const struct wsdbg_totals *totals, const struct wsdbg_warp_set *warps,
+                                     enum wsdbg_cause cause)
+{
+    struct wsdbg_case *c = totals->c;
+    const bool exited = wsdbg_case_have_exited(c, warps);
+    return wsdbg_totals_find(
+        totals, exited ? wsdbg_case_cause_of_exit(c, warps, wsdbg_case_warp(c, totals->warp)->cta) : cause, warps);
+}
+
 /* Whether each agent that arrives on the barrier waits there as often: then it is a meeting of equals, which have no
  * roles.  *absent: the warps that come to no round behind those that have completed; no agent may wait elsewhere in a
  * later one. */
@@ -194,11 +204,7 @@ static void say_meeting(const struct wsdbg_totals *totals, const struct wsdbg_wa
 {
     struct wsdbg_case *c = totals->c;
     const bool exited = wsdbg_case_have_exited(c, absent);
-    struct wsdbg_finding *finding =
-        wsdbg_totals_find(totals,
-                          exited ? wsdbg_case_cause_of_exit(c, absent, wsdbg_case_warp(c, totals->warp)->cta)
-                                 : WSDBG_CAUSE_ARRIVE_MISSING,
-                          absent);
+    struct wsdbg_finding *finding = find_of(totals, absent, WSDBG_CAUSE_ARRIVE_MISSING);
     if (!finding)
         return;
     wsdbg_print(
@@ -219,11 +225,7 @@ static void say_trips(const struct wsdbg_totals *totals)
     struct wsdbg_case *c = totals->c;
     const struct wsdbg_warp_set others = others_of(totals);
     const bool exited = wsdbg_case_have_exited(c, &others);
-    struct wsdbg_finding *finding =
-        wsdbg_totals_find(totals,
-                          exited ? wsdbg_case_cause_of_exit(c, &others, wsdbg_case_warp(c, totals->warp)->cta)
-                                 : WSDBG_CAUSE_ROLE_DISAGREE,
-                          &others);
+    struct wsdbg_finding *finding = find_of(totals, &others, WSDBG_CAUSE_ROLE_DISAGREE);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,
@@ -337,11 +339,7 @@ static void say_absent(const struct wsdbg_totals *totals, const struct wsdbg_war
 {
     struct wsdbg_case *c = totals->c;
     const bool exited = wsdbg_case_have_exited(c, absent);
-    struct wsdbg_finding *finding =
-        wsdbg_totals_find(totals,
-                          exited ? wsdbg_case_cause_of_exit(c, absent, wsdbg_case_warp(c, totals->warp)->cta)
-                                 : WSDBG_CAUSE_ARRIVE_MISSING,
-                          absent);
+    struct wsdbg_finding *finding = find_of(totals, absent, WSDBG_CAUSE_ARRIVE_MISSING);
     if (!finding)
         return;
     wsdbg_print(finding->sentence, sizeof finding->sentence,

@@ -82,8 +82,9 @@ static void tell_replay(struct wsdbg_case *c, struct wsdbg_finding *finding)
     const bool is_only_finding = c->finding_count == 1;
     if (wsdbg_replay_standing(c) && is_only_finding)
         wsdbg_evidence_text(c, finding,
-                            "followed from its start, the kernel stops in just this state; no single change that wsdbg "
-                            "tries lets it finish");
+                            "followed from its start%s, the kernel stops in just this state; no single change that "
+                            "wsdbg tries lets it finish",
+                            wsdbg_replay_stands_at_polls(c) ? ", with its polls held" : "");
     else if (c->ends_elsewhere)
         wsdbg_evidence_text(c, finding,
                             "followed from its start, the kernel comes to this state in none of the orders of its "

@@ -6,7 +6,7 @@
 const char *const wsdbg_queries_of_histories[] = {"barrier-waits", "tiles",  "tails", "timeline",
                                                   "overlap",       "stages", NULL};
 
-/* Where a row of `stuck` waits: as the machine's state has it, else the line of its probe. */
+/* The place where a row of `stuck` waits: from the machine's state, or, where that has none, the line of its probe. */
 #define WHERE_STUCK                                                                                              \
     "coalesce(t.place, (SELECT replace(s.path, rtrim(s.path, replace(s.path, '/', '')), '') FROM source_file s " \
     "JOIN grid g ON g.module_id = s.module_id WHERE g.id = t.grid_id) || ':' || t.line, 'line ' || t.line)"
